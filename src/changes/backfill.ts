@@ -20,10 +20,10 @@ const newestStoringImport = query({}, () =>
     .limit(1),
 );
 
-/** Thrown while the newest import is an unfinished backfill: statuses do not change then. */
+/** While the newest import is an unfinished backfill, statuses do not change. */
 export class BackfillUnfinished extends Failure {}
 
-/** Throws `BackfillUnfinished` if the newest import is a backfill that is running, or was killed and can be repeated. */
+/** Throws `BackfillUnfinished` if the newest import is a backfill that runs, or was killed and can be repeated. */
 export async function refuseDuringBackfill(sql: CatalogSql): Promise<void> {
   const newest = await sql.get(newestImport);
   if (newest === undefined || newest.as_of === null || newest.finished_at !== null) return;
@@ -32,7 +32,7 @@ export async function refuseDuringBackfill(sql: CatalogSql): Promise<void> {
   );
 }
 
-/** A clause with the instant of the newest change, and what stored it. */
+/** A clause with the instant of the newest change and its cause. */
 export async function describeNewest(sql: CatalogSql, newest: EpochMs): Promise<string> {
   const imported = await sql.get(newestStoringImport);
   const cause =

@@ -1,4 +1,4 @@
-/** `fundfeed check`: verifies what the contract promises about stored records and their history, as far as the data alone can show. */
+/** `fundfeed check`: what the contract promises about stored records and their history, as far as the data alone show it. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, max, notExists, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -25,7 +25,6 @@ import { type CountChanges, countRecord, noChanges, wrongCounts } from "./counts
 import { detect, unapply, valueAt } from "./detect.ts";
 import { linkKeysOf } from "./link.ts";
 
-/** Something wrong in the catalog: the record or the catalog as a whole, and a sentence about it. */
 export type Fault = { where: string; what: string };
 
 type OpportunityRow = typeof opportunities.$inferSelect;
@@ -34,10 +33,10 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 type LinkKey = typeof linkKeys.$inferSelect;
 type EventRow = RowsOf<typeof eventsOfRows>;
 
-/** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
+/** Larger batches, with all their events, are no faster, and hold more. */
 const CHECKED_AT_ONCE = 200;
 
-/** How many records are checked between two garbage collections. Left to itself, the collector falls behind during a check. */
+/** Left to itself, the garbage collector falls behind during a check. */
 const COLLECT_EVERY = 20_000;
 
 const allFacets = query({}, () => selectAll(facets));
@@ -83,9 +82,8 @@ type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: Ups
 const END_OF_TIME = 8.64e15;
 
 /**
- * The faults of the catalog's content: each record with its history, then faults that belong to no record. Runs in one read transaction. Stops
- * soon after `atMost` faults. Reports instants later than `now`, if it is given. `report` is called after each batch, with the row numbers that
- * were checked, and the greatest one.
+ * The faults of each record with its history, then of the catalog, in one read transaction. Stops soon after `atMost` faults. Instants
+ * later than `now` are faults. `report` gets the row numbers checked, and the greatest one.
  */
 export async function checkCatalog(
   db: CatalogDb,
@@ -119,7 +117,7 @@ export async function checkCatalog(
   });
 }
 
-/** Reads a batch with three statements, because three for each record would be slow. */
+/** With three statements: three for each record would be slow. */
 async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Checked[]> {
   const seqs = rows.map(({ seq }) => seq);
   const upstreamIds = await sql.all(upstreamIdsOfRows, { opportunity_seq: seqs });
@@ -137,7 +135,6 @@ async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets:
   }));
 }
 
-/** Also counts the record. */
 function recordFaults(checked: Checked, now: EpochMs, counted: CountChanges): Fault[] {
   const { source, source_opportunity_id, id } = checked.row;
   const where = `${source} ${source_opportunity_id} (${id})`;
@@ -199,12 +196,12 @@ function* clockFaults({ status_basis, turns_at, stored_at }: OpportunityRow, con
   if (isFixed && turns_at !== null) yield "its status is stated and would still turn (D-37)";
   else if (turns_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
   else if (turns_at !== null && !changes(turns_at)) yield "its turn is due at an instant that changes nothing (D-37)";
-  // A record judged by a clock that was ahead is due immediately, and its status is corrected.
+  // Judged by a clock that was ahead, it is due immediately, and corrected.
   else if (turns_at !== null && turns_at > stored_at && clockTurnsAt(content, status_basis, turns_at - 1) !== turns_at)
     yield "its turn is due after the instant at which the clock changes it (D-37)";
 }
 
-/** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */
+/** Undoes the events, the newest first. Each must lead to what undoing the later ones left. */
 function* historyFaults(row: OpportunityRow, events: readonly EventRow[], present: Content): Iterable<string> {
   let state = present;
   let oldest: string | undefined;
@@ -223,7 +220,7 @@ function* historyFaults(row: OpportunityRow, events: readonly EventRow[], presen
   const detected = events.filter(({ origin }) => origin === "detected");
   if (oldest !== "opportunity_added") yield "its history does not begin with its addition";
   if (detected.filter(({ type }) => type === "opportunity_added").length > 1) yield "it was added more than once";
-  // A restored record may be newer than its history, because `export` has no events.
+  // A restored record may be newer: `export` has no events.
   if (detected.length > 1 && detected[0]?.detected_at !== row.updated_at) yield "its newest event is not at its updated_at (D-33)";
 }
 

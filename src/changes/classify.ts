@@ -4,7 +4,7 @@ import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { added, type Cause, removed, ruleFor } from "./rules.ts";
 
-/** The events of a change set, in the order of `eventTypes`. Their ids are the same when the catalog is built again. */
+/** In the order of `eventTypes`. Their ids are the same when the catalog is built again. */
 export function classify(id: string, changes: readonly Change[], instant: EpochMs, causes: Causes = new Map()): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
@@ -27,7 +27,6 @@ export function additionEvent(opportunityId: string, instant: EpochMs): Opportun
   return makeEvent(opportunityId, added.type, added.severity, [], instant);
 }
 
-/** The event of a record that is missing from a snapshot. */
 export function removalEvent(opportunityId: string, changes: Change[], instant: EpochMs): OpportunityEvent {
   return makeEvent(opportunityId, removed.type, removed.severity, changes, instant);
 }

@@ -1,4 +1,4 @@
-/** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
+/** The only writer of opportunities and events: all of a transaction at one instant (D-31, D-33). */
 
 import { gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -45,28 +45,27 @@ const makeDue = query(pick(opportunities, "turns_at", "stored_at"), ({ turns_at,
 const facetByValues = selectSome(facets, ["id"], "agency", "status", "source", "program_type");
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
-/** If two changes have the same instant, only the first one keeps the earlier value. */
+/** Of two changes at one instant, the first keeps the earlier value. */
 const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore });
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
 const deleteSourceDigest = deleteBy(readings, "opportunity_seq");
 const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
 const updateEventDocument = updateBy(events, ["document"], "seq");
 
-/** Moved keys noted by one statement. */
 const MOVED_AT_ONCE = 1000;
 
-/** `instant` dates records and events, `now` is when statuses are judged, and `movedKeys` may now lead to other records (`link.ts`). */
+/** `instant` dates records and events, statuses are judged at `now`, `movedKeys` may lead to other records (`link.ts`). */
 export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges; movedKeys: string[] };
 
-/** Runs `write` in one transaction at one instant, `clock` or just after the newest `stored_at` (D-31). It takes the write lock first. */
+/** Runs `write` in one transaction at `clock`, or just after the newest `stored_at` (D-31). It takes the write lock first. */
 export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => writeAt(sql, instantAfter(await newestInstant(sql), clock), clock, write));
 }
 
-/** Another writer has stored a change after the newest one that the backfill knew of. */
+/** Another writer has stored a change after the newest one that a backfill knew of. */
 export class LaterChange extends Failure {}
 
-/** Like `atNextInstant`, but throws `LaterChange` if the catalog has a change after `newest`. Returns the newest instant afterwards. */
+/** Like `atNextInstant`, but throws `LaterChange` if there is a change after `newest`. Returns the newest instant afterwards. */
 export async function atInstantAfter(
   db: CatalogDb,
   newest: EpochMs | undefined,
@@ -128,7 +127,7 @@ export async function insertRecord(
   return seq;
 }
 
-/** Stores what was decided for a stored record. `updated_at` changes only if a client can see the difference. */
+/** `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
   { sql, instant, now, counts, movedKeys }: Writing,
   stored: StoredRecord,
@@ -171,7 +170,7 @@ export async function updateRecord(
   for (const event of decision.events) await insertEvent(sql, seq, event, importId);
 }
 
-/** Makes all records due that may have been judged at a future instant, because the clock was ahead. */
+/** Makes records due that may have been judged too early, by a clock that was ahead. */
 export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<void> {
   if (!(await isJudgedAhead(db, now))) return;
   await db.transaction(async (sql) => {
@@ -181,13 +180,13 @@ export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<v
   });
 }
 
-/** Adds to the moved keys, and saves them before they become too many: a restore is a single transaction. */
+/** Saves them before they become too many: a restore is a single transaction. */
 async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly string[]): Promise<void> {
   movedKeys.push(...more);
   if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
-/** Keeps the parts of the stored record that no event reports, if this change replaces them. */
+/** Keeps what no event reports, if this change replaces it. */
 async function keepEarlierSidecar(
   sql: CatalogSql,
   stored: StoredRecord,
@@ -202,15 +201,15 @@ async function keepEarlierSidecar(
   await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
 }
 
-/** Makes followers of the catalog read these records again, after a change outside the records themselves. */
+/** Makes followers read these records again, after a change outside of them. */
 export async function touchRecords(sql: CatalogSql, seqs: readonly number[], instant: EpochMs): Promise<void> {
   await sql.run(touchBySeq, { seqs, stored_at: instant });
 }
 
-/** A record whose source text changed, but not its content. */
+/** The source text changed, but not the content. */
 export type Reread = { source: string; lineage: string; hash: Uint8Array; source_digest: Uint8Array };
 
-/** Saves the new source digest of an unchanged record, unless the record was changed after its validation. */
+/** Saves the new source digest of a record, unless it was changed since its validation. */
 export async function saveSourceDigest(sql: CatalogSql, { source, lineage, hash, source_digest }: Reread): Promise<void> {
   const stored = await findStored(sql, source, lineage);
   if (stored !== undefined && isSameHash(stored.hash, hash)) await setSourceDigest(sql, stored.seq, source_digest);
@@ -228,9 +227,7 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-/**
- * Stores an event. With `imported_at` it is one of another system, without it one detected here. Returns false if it was stored already.
- */
+/** Stores an event, with `imported_at` one of another system. Returns false if it was stored already. */
 export async function insertEvent(
   sql: CatalogSql,
   opportunity_seq: number,
@@ -252,7 +249,7 @@ export async function insertEvent(
   return inserted === 1;
 }
 
-/** The facet that a record has, which is added if no record had it yet. */
+/** The facet of a record, added if none had it yet. */
 async function facetOf(
   sql: CatalogSql,
   { status, source, program, organization }: Pick<IndexedFields, "status" | "source" | "program" | "organization">,
@@ -261,7 +258,6 @@ async function facetOf(
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }
 
-/** Returns the keys by which the record can now be found. */
 async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[], since: EpochMs): Promise<string[]> {
   const added: string[] = [];
   for (const upstream_id of new Set(ids))

@@ -1,14 +1,14 @@
-/** Contacts are personal data. Removes them from imported records, and their values from events. */
+/** Removes contacts, which are personal data, from imported records, and their values from events. */
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "../events/event.ts";
 import { eventSummary } from "./classify.ts";
 import type { Content, ValidRecord } from "./content.ts";
 
 const FIELD = "contacts";
 
-/** Names of a contact's members: an object that has one of them is a contact. */
+/** An object with such a member is a contact. */
 const CONTACT_MEMBER = /e-?mail|phone|fax/i;
 
-/** A record without contacts, now and in its revisions. Marks it `redacted`, so that its stored history is redacted as well. */
+/** Also in its revisions. Marks it `redacted`, so that its stored history is redacted, too. */
 export function withoutContacts({ revisions, ...record }: ValidRecord): ValidRecord {
   return {
     ...withEmptyContacts(record),
@@ -21,10 +21,10 @@ function withEmptyContacts<T extends { content: Content }>(holder: T): T {
   return { ...holder, content: { ...holder.content, contacts: [] } };
 }
 
-/** The change that records an erasure. It sets contacts to an empty list, so a redacted history still leads to the redacted record. */
+/** The change that records an erasure: a redacted history still leads to the redacted record. */
 export const erasure: Change = { field: FIELD, previous: [], current: [] };
 
-/** An event that keeps the fact that contacts changed and drops their old and new values. Returns other events as they are. */
+/** An event without old and new values of contacts. Returns other events as they are. */
 export function withoutContactValues(event: OpportunityEvent): OpportunityEvent {
   const { type, summary } = event;
   const changed_fields = [...new Set(event.changed_fields.map((field) => (CONTACT_FIELD.test(field) ? FIELD : field)))];
@@ -34,7 +34,7 @@ export function withoutContactValues(event: OpportunityEvent): OpportunityEvent 
   return { ...event, summary: isOurSummary ? eventSummary(type, changes) : redactedSummary(event, changes), changed_fields, changes };
 }
 
-/** Another system's summary may name a person, so it is dropped if the event or the summary itself mentions contacts. */
+/** Another system's summary may name a person: dropped if the event or the summary mentions contacts. */
 function redactedSummary({ summary, changed_fields, ...event }: OpportunityEvent, changes: readonly Change[]): string | null {
   const changesContacts =
     changed_fields.some((field) => CONTACT_FIELD.test(field)) || JSON.stringify(event.changes) !== JSON.stringify(changes);
@@ -45,7 +45,7 @@ function redactedChange({ field, previous, current }: Change): Change {
   return CONTACT_FIELD.test(field) ? erasure : { field, previous: redactedValue(previous), current: redactedValue(current) };
 }
 
-/** Values of other fields may be objects that hold contacts, such as a whole record. */
+/** Other values may hold contacts, such as a whole record. */
 function redactedValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactedValue);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** The content of a record: its types on the way into the catalog, and the texts that are compared, stored and served. (E-15) */
+/** The content of a record on its way into the catalog, and the texts that are compared, stored and served. (E-15) */
 import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import {
@@ -13,23 +13,20 @@ import {
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
-/** The fields that come from the upstream: those that are served, and those of the sidecar. */
+/** What comes from the upstream: fields that are served, and the sidecar. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms & Linked;
 
 export type Relationships = Opportunity["relationships"];
 
-/** Which relationships the rules of `link.ts` found. The others are stated. Absent if they found none. */
+/** Relationships that `link.ts` found; the others are stated. */
 type Linked = { linked?: (keyof Relationships)[] };
 
-/**
- * The relationships that the source states. Links that the rules found are not compared, so that an import need not look them up. (E-74)
- */
+/** What the source states. Found links are not compared, so that an import need not look them up. (E-74) */
 export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {
   const stated = (name: keyof Relationships) => (linked.includes(name) ? null : relationships[name]);
   return { parent_id: stated("parent_id"), canonical_id: stated("canonical_id") };
 }
 
-/** The stated relationships, and those that the rules found where nothing is stated. */
 export function withFound<T extends Linked>(
   { linked: _linked, ...record }: T,
   stated: Relationships,
@@ -43,7 +40,6 @@ export function withFound<T extends Linked>(
 
 const relationshipNames = ["parent_id", "canonical_id"] as const satisfies readonly (keyof Relationships)[];
 
-/** The content with other status terms, or with none. */
 export function withStatusTerms(content: Content, terms: StatusTerms): Content {
   const { stated: _stated, status_until: _until, archives_at: _archives, ...rest } = content;
   return { ...rest, ...statusTermsOf(terms) };
@@ -57,12 +53,12 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
   };
 }
 
-/** An opportunity in the form in which changes are detected. */
+/** The form in which changes are detected. */
 export function contentOfWhole({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Content {
   return { ...opportunity, ...sidecar };
 }
 
-/** The opportunity with another content. Fields of the sidecar go there, including status terms and found links. */
+/** The opportunity with another content, whose stored fields go into the sidecar. */
 export function wholeOfContent({ id, created_at, updated_at, sidecar }: WholeOpportunity, content: Content): WholeOpportunity {
   const inSidecar = { ...noSidecar, ...sidecar };
   const [stored, served] = [true, false].map((isStored) =>
@@ -71,29 +67,29 @@ export function wholeOfContent({ id, created_at, updated_at, sidecar }: WholeOpp
   return { ...served, id, created_at, updated_at, sidecar: { ...noSidecar, ...stored } } as WholeOpportunity;
 }
 
-/** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */
+/** Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */
 export type ValidRecord = {
   lineage: string;
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
-  /** SHA-256 of the text it was read from (`import/source-digest.ts`), if its format provides one. */
+  /** SHA-256 of its text, if its format provides one. */
   source_digest?: Uint8Array | undefined;
-  /** The upstream's own history of the record, the oldest revision first and the present one last. */
+  /** The upstream's own history, the oldest revision first and the present one last. */
   revisions?: ValidRevision[];
-  /** Its contacts were removed. Contacts in its stored history must be removed, too. */
+  /** Contacts were removed, and must be from its stored history, too. */
   redacted?: true;
-  /** The stored instants of a record that `export` wrote. An empty catalog restores them, others ignore them. */
+  /** What `export` wrote. An empty catalog restores it, others ignore it. */
   restored?: { created_at: EpochMs; updated_at: EpochMs; last_seen?: LastSeen };
 };
 
-/** The record as an import would have read it when this revision appeared, at `since`. */
+/** As an import would have read it at `since`. */
 export type ValidRevision = { content: Content; status_basis: StatusBasis; since: EpochMs };
 
-/** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
+/** Rendered and hashed once, so that it is staged, compared and stored without parsing. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with their own columns, those that determine status and links, those that are counted, and the dates as written. */
+/** Fields with their own columns, that determine status and links, or are counted. */
 export type IndexedFields = StatusTerms &
   Linked &
   Pick<Content, "title" | "status" | "status_display" | "organization" | "dates" | "relationships" | "due_dates" | "agency_codes"> & {
@@ -102,21 +98,16 @@ export type IndexedFields = StatusTerms &
   };
 
 /**
- * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
- * Status and dates are normalized, because a different spelling is not a change: values that the clock determines are null, and the dates are a
- * list of instants without offsets. It has only the stated relationships.
+ * A record's content as JSON, whose hash shows whether anything changed; document and sidecar are made of its parts. As another spelling is
+ * no change, values that the clock determines are null, dates are instants without offsets, and relationships the stated ones.
  */
 export type RenderedContent = {
   text: Uint8Array;
-  /**
-   * Parts of `text`: the JSON before the status, from its display to the dates, between dates and relationships, and the members of the
-   * sidecar.
-   */
+  /** The JSON before the status, from its display to the dates, between dates and relationships, and of the sidecar. */
   parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
   hash: Uint8Array;
 };
 
-/** A range of bytes, `end` exclusive. */
 type Span = { start: number; end: number };
 
 export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord {
@@ -141,7 +132,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
   };
 }
 
-/** The content as text. Its keys must keep this order: another one would change the hash of every stored record. */
+/** Keys must keep this order: another one would change every stored hash. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { status, status_display } = content;
   const isOfClock = content.stated !== undefined;
@@ -155,7 +146,7 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   };
 
   const { source, title, organization, program, funding, classifications, contacts, value_estimate } = content;
-  const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
+  const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it.
   const eligibility = content.eligibility && servedEligibility(content.eligibility, content.deadline_note ?? null);
   append("{");
   const beforeStatus = append(`${membersOf({ source, title, summary, description })},"status":`);
@@ -171,33 +162,30 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
 }
 
-/** Attachments and questions, and those of the other members that have a value: an absent one is the same as an empty one. */
+/** Others only with a value: an absent one is the same as an empty one. */
 function sidecarFieldsOf(content: Content): Partial<Sidecar> {
   const { attachments, questions } = content;
   const others = sidecarNames.filter((name) => content[name] != null && (content[name] as { length?: number }).length !== 0);
   return { attachments, questions, ...Object.fromEntries(others.map((name) => [name, content[name]])) };
 }
 
-/** The deadline note is stored as it is served. */
 const sidecarNames = (Object.keys(noSidecar) as (keyof Sidecar)[]).filter((name) => name !== "deadline_note");
 
-/** JSON of an object's members, without the braces. */
 function membersOf(object: Partial<Content>): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** JSON of a value; null if a damaged record lacks it. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** Which of several due dates is the next depends on the clock, so it is not a change. */
+/** Which due date is the next depends on the clock, so it is not a change. */
 function comparedDates({ dates: { posted_at, opens_at, closes_at, response_at }, due_dates }: Content): (string | null)[] {
   const next = due_dates.length === 0 ? response_at : null;
   return [posted_at, opens_at, closes_at, next].map((date) => (date === null ? null : instantText(date)));
 }
 
-/** The same text for all spellings of an instant. A damaged record's date may not be an instant: it stays as it is. */
+/** The same for all spellings of an instant. In a damaged record it may be none. */
 function instantText(date: string): string {
   const instant = parseInstant(date);
   return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
@@ -205,13 +193,12 @@ function instantText(date: string): string {
 
 type Unrendered = Pick<Content, "status" | "status_display" | "dates" | "relationships"> & Linked;
 
-/** The content that was rendered. The text lacks the status if the clock determines it, the dates as they are written, and found links. */
+/** The content of a text, which lacks the clock's status, dates as written, and found links. */
 export function contentOf({ text }: RenderedContent, { status, status_display, dates, relationships, linked }: Unrendered): Content {
   const shown = { status, status_display, dates, relationships, ...(linked === undefined ? {} : { linked }) };
   return { ...noSidecar, ...withNoteApart(parseStored<Content>(text)), ...shown };
 }
 
-/** The fields of a document that the rendered content lacks. */
 type DocumentFields = Omit<Unrendered, "linked"> & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
@@ -237,7 +224,7 @@ export function sidecarOf({ text, parts }: RenderedContent, { linked }: Linked):
   return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(end)]);
 }
 
-/** The members of a sidecar whose changes have no events, as JSON. */
+/** What changes without events, as JSON. */
 export function unreported(sidecar: Uint8Array): string {
   const { attachments: _attachments, questions: _questions, ...rest } = parseStored<Sidecar>(sidecar);
   return JSON.stringify(rest);

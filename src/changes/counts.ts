@@ -1,7 +1,6 @@
 /**
- * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the counts
- * `posted`) or agency as published (the counts `agency`). Each transaction adds up what it changes and saves the sums at its end.
- * Triggers would cost a row version a record on PostgreSQL.
+ * Counts of records by facet, and by source and date of `posted_at` (`posted`) or agency as published (`agency`). Each transaction adds up
+ * its changes, because triggers would cost a row version a record on PostgreSQL.
  */
 import { sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
@@ -11,15 +10,13 @@ import { addToCounts, listCounts } from "../sources/counts.ts";
 import { countNameOf } from "../sources/published-agencies.ts";
 import type { IndexedFields } from "./content.ts";
 
-/** What a transaction adds to the counts: by facet id, and by source and name. */
+/** By facet id, and by source and name. */
 export type CountChanges = { facets: Map<number, number>; posted: CountsBySource; agency: CountsBySource };
 
 type CountsBySource = Map<string, Map<string, number>>;
 
-/** The fields of a record that are counted. */
 type Counted = Pick<IndexedFields, "organization" | "agency_codes"> & { dates: Pick<IndexedFields["dates"], "posted_at"> };
 
-/** Nothing is counted yet. */
 export function noChanges(): CountChanges {
   return { facets: new Map(), posted: new Map(), agency: new Map() };
 }

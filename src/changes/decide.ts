@@ -1,7 +1,4 @@
-/**
- * Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes.
- * (E-15)
- */
+/** What a change of a record will store: content and events. Pure functions; `stored.ts` reads, `commit.ts` writes. (E-15) */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { clockedAt, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -25,27 +22,22 @@ import {
 import { apply, detect } from "./detect.ts";
 import type { StoredRecord } from "./stored.ts";
 
-/** The instant of the change, and the one at which statuses are judged. */
+/** Of the change, and at which statuses are judged. */
 type Instants = { instant: EpochMs; now: EpochMs };
 
-/** What storing a record will do. */
 export type Decision = {
   outcome: "added" | "changed" | "unchanged";
   id: string;
-  /** As they will be stored. A date that changed only in its offset keeps its old spelling. */
+  /** A date that changed only in its offset keeps its old spelling. */
   indexed: IndexedFields;
   rendered: RenderedContent;
   status_basis: StatusBasis;
   source_digest?: Uint8Array | undefined;
   events: OpportunityEvent[];
-  /** The fields that changed only because a known date has passed. */
   foreseen: ReadonlySet<string>;
 };
 
-/**
- * An imported record with the links that were found: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its
- * history.
- */
+/** An imported record with found links: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
 export function decideImport(
   stored: StoredRecord | undefined,
   record: PreparedRecord,
@@ -90,7 +82,7 @@ export function decideImport(
   };
 }
 
-/** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */
+/** Missing from a snapshot: archived, and without the upstream's word for its former status (D-34). */
 export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: "archived", status_display: null });
@@ -98,19 +90,18 @@ export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision 
   return { ...decisionOf(stored, withStatusTerms(previous, {}), changes, "stated", events), outcome: "changed" };
 }
 
-/** A record whose contacts are erased. Always an event, so that clients read the record and its redacted history again. */
+/** Contacts are erased. Always an event, so that clients read record and history again. */
 export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
 }
 
-/** A record whose parent is now known, as if its source stated it. */
+/** The parent is now known, as if its source stated it. */
 export function decideParent(stored: StoredRecord, parent_id: string, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decideRelationships(stored, previous, { ...statedRelationships(previous), parent_id }, previous.relationships, instant);
 }
 
-/** A record with exactly the links that the rules find now. */
 export function decideLinks(stored: StoredRecord, found: Partial<Relationships>, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decideRelationships(stored, previous, statedRelationships(previous), found, instant);
@@ -126,7 +117,7 @@ function decideRelationships(stored: StoredRecord, previous: Content, stated: Re
   return decisionOf(stored, marked, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
-/** A record whose status may turn, or whose next due date may have passed (D-37). */
+/** Its status may turn, or its next due date may have passed (D-37). */
 export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = changesOfClock(previous, stored.status_basis, now);
@@ -134,12 +125,11 @@ export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instant
   return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant, causedBy(foreseen)), foreseen);
 }
 
-/** The changes of a record that are only caused by time passing. */
 function changesOfClock(previous: Content, basis: StatusBasis, now: EpochMs): Change[] {
   return detect(previous, { ...previous, ...clockedAt(previous, basis, now) });
 }
 
-/** The fields that time passing would have changed to the same values: their date passed before the import. */
+/** What time passing would have changed to the same values: a date passed before the import. */
 function foreseenIn(changes: readonly Change[], previous: Content, basis: StatusBasis, now: EpochMs): ReadonlySet<string> {
   const expected = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
   return new Set(changes.filter(({ field, current }) => expected.has(field) && expected.get(field) === current).map(({ field }) => field));
@@ -149,7 +139,7 @@ function causedBy(foreseen: ReadonlySet<string>): Causes {
   return new Map([...foreseen].map((field) => [field, "foreseen"]));
 }
 
-/** Dates that changed only because the source now lists due dates, where only the expiry or one of them was known. No deadline moved. */
+/** The source now lists due dates, where only the expiry or one of them was known. No deadline moved. */
 function listedIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   if (previous.due_dates.length > 0 || current.due_dates.length === 0) return new Map();
   const known = [current.expires_at, ...current.due_dates.map(({ at }) => at)].map((at) => parseInstantMs(at));
@@ -158,7 +148,7 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
   return new Map(changes.filter(isListed).map(({ field }) => [field, "listed"]));
 }
 
-/** Fields that this import is the first to read: set-aside codes for words that stay the same, and questions that no earlier layout had. */
+/** This import is the first to read set-aside codes for the same words, or questions that no earlier layout had. */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {
     if (!Array.isArray(before) || before.length > 0) return false;

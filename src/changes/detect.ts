@@ -5,17 +5,17 @@ import { Opportunity } from "../opportunities/opportunity.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
 import type { Content } from "./content.ts";
 
-/** Identity, timestamps of this service, and the reserved field. */
+/** Identity, own timestamps, and the reserved field. */
 const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
 
-/** Dotted paths of the compared fields, in the resource's order. A `funding` that appears or disappears is compared as a whole. */
+/** In the resource's order. A `funding` that appears or disappears is compared as a whole. */
 export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions", "deadline_note"].filter(
   (field) => !NOT_COMPARED.includes(field),
 );
 
 const comparedPaths = comparedFields.map((field) => ({ field, path: field.split(".") }));
 
-/** The changes from `previous` to `current`, in the resource's order. A date with another offset but the same instant is not a change. */
+/** In the resource's order. A date with another offset but the same instant is not a change. */
 export function detect(previous: Content, current: Content): Change[] {
   const changes: Change[] = [];
   for (const { field, path } of comparedPaths) {
@@ -26,7 +26,7 @@ export function detect(previous: Content, current: Content): Change[] {
   return changes;
 }
 
-/** `previous` with the changes made. This result is stored, so that a history always leads to its record. */
+/** `previous` with the changes made. It is what is stored, so a history always leads to its record. */
 export function apply(previous: Content, changes: readonly Change[]): Content {
   return changes.reduce((content, { field, current }) => withValueAt(content, field.split("."), current), previous);
 }
@@ -44,13 +44,12 @@ export function valueAt(content: Content, path: readonly string[]): unknown {
   return value;
 }
 
-/** A copy with another value at a path. Shares everything off the path. */
 function withValueAt<T extends object>(holder: T, [name = "", ...rest]: readonly string[], value: unknown): T {
   const inner = holder[name as keyof T];
   return { ...holder, [name]: rest.length === 0 ? value : withValueAt(inner as object, rest, value) };
 }
 
-/** Funding that appears or disappears is one change of the whole field, reported in place of its currency. */
+/** One change of the whole field, in place of its currency. */
 function fundingChange(difference: Change, previous: Content, current: Content): Change | undefined {
   if ((previous.funding === null) === (current.funding === null)) return difference;
   return difference.field === "funding.currency" ? { field: "funding", previous: previous.funding, current: current.funding } : undefined;

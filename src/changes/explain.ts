@@ -1,4 +1,4 @@
-/** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
+/** An event explained: the record before and after it, rules and import. */
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select, selectSome } from "../../db/query.ts";
@@ -14,12 +14,10 @@ import { added, type Rule, removed, ruleFor } from "./rules.ts";
 
 export type Explanation = {
   event: OpportunityEvent;
-  /** The record's content before the change set, which may have other events as well. `null` for an addition. */
+  /** Before the change set, which may have other events. `null` for an addition. */
   before: Content | null;
   after: Content;
-  /**
-   * The rule for each changed field; `field` is null for a rule about the whole record. Empty for imported events: another system chose.
-   */
+  /** For each changed field; null for a rule about the record. Empty for imported events: another system chose. */
   rules: { field: string | null; type: string; severity: string; when: string }[];
   origin: "detected" | "imported";
   /** `null` for a status turn and for `redact`. */
@@ -36,7 +34,7 @@ const detectedSince = query(pick(events, "opportunity_seq", "detected_at"), ({ o
 );
 const importById = selectSome(imports, ["id", "format", "files", "started_at", "as_of"], "id");
 
-/** The explanation of an event, or `undefined` if there is no event with this id. Throws if the event's record is missing. */
+/** `undefined` if there is no event with this id. Throws if its record is missing. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
   return db.readTransaction(async (sql) => {
     const row = await sql.get(eventById, { id: eventId.toLowerCase() });
@@ -63,12 +61,12 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
   });
 }
 
-/** Whether an event without an import was caused by time passing. Otherwise `redact` caused it, whose events only concern contacts. */
+/** Whether time caused an event without an import. Otherwise `redact` did, which only concerns contacts. */
 export function isOfClock({ changed_fields }: OpportunityEvent): boolean {
   return !changed_fields.some((field) => CONTACT_FIELD.test(field));
 }
 
-/** Changes by time passing were expected, and so were some of an import's changes, because a date may pass before the import. */
+/** Changes by time were expected, and so may an import's be: a date may pass before it. */
 function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
@@ -79,5 +77,5 @@ function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation
     if (events.some(({ type, severity }) => type === event.type && severity === event.severity))
       return event.changes.map((change) => ruleOf(change.field, ruleFor(change, cause)));
   }
-  return []; // An older version classified the event by other rules, or its contacts were erased since.
+  return []; // By the rules of an older version, or contacts were erased since.
 }

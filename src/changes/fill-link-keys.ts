@@ -1,6 +1,6 @@
 /**
- * Link keys that an older version of the program did not store: award notices hold one by their office and title. They are digests, so no
- * migration can make them. Every writer that turns statuses fills them once.
+ * Link keys that an older version did not store: of award notices. They are digests, so no migration can make them; writers that turn
+ * statuses do, once.
  */
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -9,11 +9,9 @@ import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { readContent } from "./content.ts";
 import { noteMovedKeys, saveLinkKeys } from "./link.ts";
 
-/** The row of `settings` that says that it is done. */
 const DONE = "award_keys";
-/** The only source whose records hold keys that older versions lack. */
 const SOURCE = "SAM_GOV";
-/** Records in one transaction. It takes some ten milliseconds, during which a server serves no request. */
+/** In one transaction, of some ten milliseconds, during which a server serves no request. */
 const CHUNK = 100;
 
 const settingByName = selectBy(settings, "name");
@@ -26,13 +24,13 @@ const recordsAfter = query({ source: opportunities.source, after: opportunities.
     .limit(CHUNK),
 );
 
-/** Fills the keys of all stored records, unless that was done. `between` runs between two transactions. */
+/** Fills the keys of all stored records, once. `between` runs between two transactions. */
 export async function fillLinkKeys(db: CatalogDb, between: () => Promise<void>): Promise<void> {
   if ((await db.get(settingByName, { name: DONE })) !== undefined) return;
   for (let after: string | undefined = ""; after !== undefined; await between()) after = await fillSome(db, after);
 }
 
-/** Returns the lineage of the last record; undefined after the last one of all. */
+/** Returns the lineage of the last record; undefined after all. */
 async function fillSome(db: CatalogDb, after: string): Promise<string | undefined> {
   return db.transaction(async (sql) => {
     const rows = await sql.all(recordsAfter, { source: SOURCE, after });

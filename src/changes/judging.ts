@@ -1,10 +1,10 @@
-/** When statuses are judged (D-37): never before the last `updated_at` (D-31), which stays ahead after a clock that was ahead. (E-14) */
+/** Statuses are judged (D-37) never before the last `updated_at` (D-31), which stays ahead after a clock that was ahead. (E-14) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { noteInstant, readInstants } from "../sources/instants.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 
-/** Its own instant, unless that is over a minute ahead of the clock: statuses must not go back and forth between two machines' clocks. */
+/** A minute's difference does not count: statuses must not go back and forth between two machines' clocks. */
 export function judgingInstant(instant: EpochMs, clock: EpochMs): EpochMs {
   return isFuture(instant, clock) ? clock : instant;
 }
@@ -14,12 +14,11 @@ export async function noteJudged(sql: CatalogSql, now: EpochMs): Promise<void> {
   if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await noteInstant(sql, "", "judged_until", now);
 }
 
-/** Whether statuses were judged at a future instant. */
 export async function isJudgedAhead(sql: CatalogSql, now: EpochMs): Promise<boolean> {
   return isFuture((await readJudgedUntil(sql)) ?? now, now);
 }
 
-/** The warning for the operator if the newest change is ahead of the clock; otherwise `undefined`. */
+/** A warning if the newest change is ahead of the clock. */
 export async function warningOfChangesAhead(sql: CatalogSql, now: EpochMs): Promise<string | undefined> {
   const newest = await newestInstant(sql);
   if (newest === undefined || !isFuture(newest, now)) return undefined;

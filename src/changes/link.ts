@@ -30,22 +30,18 @@ import type { IndexedFields, Relationships } from "./content.ts";
 type ValueOf = (record: IndexedFields) => string | null;
 
 type LinkRule = {
-  /** The source of the records that are named. */
   canonical: string;
-  /** The sources of the records that name them. */
   others: readonly string[];
   by: string;
-  /** The value by which a canonical record is found; null if it is not. "id" for all of its upstream ids. */
+  /** By which a canonical record is found; "id" for all of its upstream ids. */
   held: ValueOf | "id";
-  /** The value of a record that looks for its canonical record; null if it does not. */
+  /** By which a record looks for it. */
   sought: ValueOf;
-  /** Of several canonical records with one value, the newest counts. Without this, such a value links nothing. */
+  /** Of several with one value, the newest counts. Without this, it links nothing. */
   several?: "newest";
-  /** The relationship that the rule finds; `canonical_id` if absent. */
   as?: keyof Relationships;
 };
 
-/** Of several records with one number and title, the newest is meant. */
 const byNumberAndTitle = {
   by: "number and title",
   held: withTitle(numberOf),
@@ -53,10 +49,7 @@ const byNumberAndTitle = {
   several: "newest",
 } as const;
 
-/**
- * The rules, in the order of preference: of each relationship, the first rule that finds a record counts. A source never leads back to
- * itself.
- */
+/** Of each relationship, the first rule that finds a record counts. A source never leads back to itself. */
 const linkRules: readonly LinkRule[] = [
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV"], by: "id", held: "id", sought: ({ source }) => source.opportunity_id },
   { canonical: "DSIP", others: ["SBIR_GOV"], by: "topic", held: topicCodeOf, sought: topicCodeOf },
@@ -90,7 +83,7 @@ const linkRules: readonly LinkRule[] = [
 
 /* Values */
 
-/** Only topics of the Department of Defense: other agencies number theirs "1", "2" or "A1.02". */
+/** Only of Defense: other agencies number theirs "1", "2" or "A1.02". */
 function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? withoutBlanks(source.opportunity_id) : null;
 }
@@ -103,13 +96,13 @@ function withoutBlanks(number: string): string {
   return number.replace(/\s+/g, "").toUpperCase();
 }
 
-/** The notice that an address of SAM.gov shows: `https://sam.gov/opp/<id>/view`, or `/workspace/contract/opp/<id>/view`. */
+/** The notice at `https://sam.gov/opp/<id>/view` or `/workspace/contract/opp/<id>/view`. */
 function noticeIdOf({ source }: IndexedFields): string | null {
   const [, id] = /^https:\/\/sam\.gov\/(?:workspace\/contract\/)?opp\/([0-9a-f]{32})\/view/i.exec(source.url ?? "") ?? [];
   return id?.toLowerCase() ?? null;
 }
 
-/** The GUID of the solicitation that an address of NSPIRES shows. Addresses of documents name another element's solicitation. */
+/** The solicitation at an address of NSPIRES. Addresses of documents name another element's. */
 function guidOf({ source }: IndexedFields): string | null {
   return /\bsolId=(?:\{|%7b)([0-9a-f-]{36})(?:\}|%7d)/i.exec(source.url ?? "")?.[1]?.toUpperCase() ?? null;
 }
@@ -118,7 +111,7 @@ function numberInAddressOf({ source }: IndexedFields): string | null {
   return /(?:\bsolNum=|solicitation\.nasaprs\.com\/)([\w-]+)/.exec(source.url ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
-/** An element of ROSES by year, code and title: "ROSES 2025: A.2 Earth …", "A.12 …". The next year gives its code to another element. */
+/** "ROSES 2025: A.2 Earth …", "A.12 …". The next year gives the code to another element. */
 function elementOf({ source, title, program }: IndexedFields): string | null {
   const [, year] =
     /^(?:ROSES-20|NNH)(\d\d)(?=-|ZDA001N)/.exec(source.code === "NASA_ROSES" ? source.opportunity_id : (program.solicitation_id ?? "")) ??
@@ -128,7 +121,7 @@ function elementOf({ source, title, program }: IndexedFields): string | null {
   return year === undefined || code === undefined || words === "" ? null : `${year} ${code} ${digestOf(words)}`;
 }
 
-/** The number in the form that is compared, without dashes. Short numbers and plain words are too common to count. */
+/** Without dashes. Short numbers and plain words are too common to count. */
 function numberOf({ source, program }: IndexedFields): string | null {
   const number = source.code === "SBIR_GOV" ? source.opportunity_id : (program.solicitation_id ?? "");
   const key = number.toUpperCase().replace(/[^0-9A-Z]+/g, "");
@@ -139,7 +132,7 @@ function isAward({ program }: IndexedFields): boolean {
   return program.contract_class === "Award Notice";
 }
 
-/** An award shares number and title with its solicitation, but is not the same opportunity. */
+/** It shares number and title with its solicitation, but is not the same opportunity. */
 function unlessAward(read: ValueOf): ValueOf {
   return (record) => (isAward(record) ? null : read(record));
 }
@@ -156,13 +149,12 @@ function withTitle(read: ValueOf): ValueOf {
   };
 }
 
-/** The digest of a title's words, or "". Memoized because several rules use it for one record. */
+/** Memoized because several rules use it for one record. */
 const digestOfTitle = memoizeLast((title: string) => {
   const words = wordsOf(title);
   return words === "" ? "" : digestOf(words);
 });
 
-/** The title as it is compared: sources add abbreviations in brackets. */
 function wordsOf(title: string): string {
   return title
     .replace(/\([^()]*\)/g, "")
@@ -170,7 +162,7 @@ function wordsOf(title: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** A digest, because the entries of an index must be short. */
+/** Entries of an index must be short. */
 function digestOf(words: string): string {
   return hash("sha256", words).slice(0, 32);
 }
@@ -183,7 +175,7 @@ function nsfNumberOf({ source, program }: IndexedFields): string | null {
   return kind === "" ? null : `${kind.toLowerCase() === "pd" ? "PD-" : ""}${year}-${rest.toUpperCase()}`;
 }
 
-/** The number of a solicitation whose own page this is: `…/nsf24-589`. Pages of its programs have other numbers. */
+/** This is the solicitation's own page: `…/nsf24-589`. Pages of its programs have other numbers. */
 function ownNsfNumberOf(record: IndexedFields): string | null {
   const page = /[^/]*$/.exec(record.source.url ?? "")?.[0] ?? "";
   return withoutDashes(page) === withoutDashes(record.program.solicitation_id ?? "") ? nsfNumberOf(record) : null;
@@ -197,7 +189,7 @@ function withoutDashes(number: string): string {
   return number.replaceAll("-", "").toLowerCase();
 }
 
-/** Grants.gov numbers its records in their order; those of extracts from before 2016 have no such id. Elsewhere the posting decides. */
+/** Grants.gov numbers its records in their order, but not in extracts from before 2016. Elsewhere the posting decides. */
 function newnessOf({ source, dates }: IndexedFields): number {
   if (source.code !== "GRANTS_GOV") return parseInstantMs(dates.posted_at) ?? 0;
   return /^\d{1,15}$/.test(source.opportunity_id) ? Number(source.opportunity_id) : 0;
@@ -205,10 +197,9 @@ function newnessOf({ source, dates }: IndexedFields): number {
 
 /* Keys */
 
-/** Most characters of a key: a number has at most 256, but an address may have more. */
+/** A number has at most 256 characters, but an address may have more. */
 const KEY_MAX = 400;
 
-/** A row of `link_keys` without its record. */
 type LinkKey = { key: string; role: "holds" | "seeks"; newness: number };
 
 export function linkKeysOf(record: IndexedFields): LinkKey[] {
@@ -224,7 +215,6 @@ export function linkKeysOf(record: IndexedFields): LinkKey[] {
   return [...keys.values()];
 }
 
-/** The keys that a record seeks, with their rules, in the order of preference. */
 function soughtBy(record: IndexedFields): { rule: LinkRule; key: string }[] {
   return linkRules.flatMap((rule) => {
     const key = rule.others.includes(record.source.code) ? keyOf(rule, rule.sought(record)) : undefined;
@@ -237,7 +227,6 @@ function keyOf({ canonical, by }: LinkRule, value: string | null): string | unde
   return value === null || value === "" || key.length > KEY_MAX ? undefined : key;
 }
 
-/** The keys by which records with these upstream ids are found. */
 export function keysOfUpstreamIds(source: string, ids: readonly string[]): string[] {
   return linkRules.some(({ canonical, held }) => canonical === source && held === "id") ? ids.map((id) => `${source} id ${id}`) : [];
 }
@@ -271,7 +260,7 @@ function isSameKey(left: LinkKey, right: LinkKey): boolean {
   return left.key === right.key && left.role === right.role && left.newness === right.newness;
 }
 
-/** Notes those keys that some record seeks: they may now lead to another record. */
+/** Notes those that some record seeks: they may now lead to another record. */
 export async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
   if (keys.length > 0) await sql.run(noteMoved, { keys });
 }
@@ -303,7 +292,7 @@ const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ 
     .limit(1),
 );
 
-/** The ids of the newest two records that hold each of the keys, the newest first. A key that nobody holds may be missing. */
+/** The newest two that hold each of the keys, the newest first. A key that nobody holds may be missing. */
 type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
 
 export function storedHolders(sql: CatalogSql): FindHolders {
@@ -336,13 +325,12 @@ export async function findLinks(find: FindHolders, record: IndexedFields): Promi
     const [newest, ...others] = holders.get(key) ?? [];
     if (newest !== undefined && (others.length === 0 || rule.several === "newest")) found[rule.as ?? "canonical_id"] ??= newest;
   }
-  if (found.canonical_id !== undefined) delete found.parent_id; // A record with a canonical one gets no parent: that one has it.
+  if (found.canonical_id !== undefined) delete found.parent_id; // The canonical record has the parent.
   return found;
 }
 
 /* Moved keys */
 
-/** Keys that are looked at in one statement. */
 const MOVED_AT_ONCE = 200;
 
 const movedKeys = query({ limit: parameter<number>() }, ({ limit }) =>
@@ -358,12 +346,12 @@ const deleteMovedKeys = query({ keys: listOf(movedLinkKeys.key) }, ({ keys }) =>
   deleteFrom(movedLinkKeys).where(inArray(movedLinkKeys.key, keys)),
 );
 
-/** Some of the noted keys, which may lead to other records than before. */
+/** Some of the noted keys. */
 export async function listMovedKeys(sql: CatalogSql): Promise<string[]> {
   return (await sql.all(movedKeys, { limit: MOVED_AT_ONCE })).map(({ key }) => key);
 }
 
-/** The row numbers of the records that seek one of the keys, each once. */
+/** The row numbers of the records that seek one of the keys. */
 export async function listSeekers(sql: CatalogSql, keys: readonly string[]): Promise<number[]> {
   const rows = await sql.all(seekersOfKeys, { keys });
   return [...new Set(rows.map(({ seq }) => seq))].sort((left, right) => left - right);

@@ -1,4 +1,4 @@
-/** Erases the contacts of stored records and of their history. The erased text stays in unused pages until `Engine.vacuum`. */
+/** Erases contacts of stored records and their history. The text stays in unused pages until `Engine.vacuum`. */
 import { and, asc, eq, exists as existsIn, gt, lte, max, not, or, type Placeholder } from "drizzle-orm";
 import type { Dialect } from "../../db/dialect.ts";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -11,17 +11,16 @@ import { readContent } from "./content.ts";
 import { decideRedaction } from "./decide.ts";
 import { getStored, listEventsWithContacts, type StoredRecord } from "./stored.ts";
 
-/** Row numbers looked at in one transaction. */
 const CHUNK = 1000;
 
 /** How many records, and how many events, had contacts. */
 export type Redacted = { records: number; events: number };
 
-/** Called after each chunk, with the row numbers that were looked at, and the greatest one. */
+/** Gets the row numbers that were looked at, and the greatest one. */
 type Report = (done: number, total: number) => void;
 type Sources = readonly string[] | undefined;
 
-/** Erases the contacts of these sources' records, or of all records. Each redacted record gets an event and a new `updated_at`. */
+/** Erases contacts of these sources, or of all. Each redacted record gets an event and a new `updated_at`. */
 export async function redactStored(db: CatalogDb, sources: Sources, now: EpochMs, report: Report = () => {}): Promise<Redacted> {
   const redacted: Redacted = { records: 0, events: 0 };
   let committed = redacted;
@@ -68,7 +67,7 @@ function hasContacts({ document, sidecar }: StoredRecord): boolean {
   return readContent(document, sidecar).contacts.length > 0;
 }
 
-/** Text that shows that a record's document has no contacts, and text without which a detected event has none. */
+/** Texts that show that a document has no contacts, and without which a detected event has none. */
 const texts = { none: '"contacts":[]', changed: '"field":"contacts"' };
 const rowRange = { after: opportunities.seq, until: opportunities.seq };
 const textParameters = { none: parameter<string>(), changed: parameter<string>() };
@@ -91,7 +90,7 @@ const candidates = query({ ...textParameters, ...rowRange }, ({ after, until, ..
 );
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-/** Row numbers of all records that have contacts, or whose events may have some, chunk by chunk. Reads each record once. */
+/** Row numbers of records that have contacts, or whose events may have some. Reads each once. */
 async function* candidatesIn(sql: CatalogSql, sources: Sources, report: Report): AsyncIterable<number[]> {
   const last = (await sql.get(lastRow))?.seq ?? 0;
   for (let after = 0; after < last; after += CHUNK) {

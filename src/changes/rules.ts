@@ -12,12 +12,11 @@ export type Rule = {
   severity: Severity;
   /** Dotted paths; `*` stands for any characters. Empty for a rule about the whole record. */
   fields: readonly string[];
-  /** When the rule applies, for the documentation. */
   when: string;
   applies: ((change: Change, cause: Cause | undefined) => boolean) | undefined;
 };
 
-/** Why a field changes that its source did not change: time passed, due dates are listed now, or it is read for the first time. */
+/** Why a field changes without its source: time passed, due dates are listed now, or it is read for the first time. */
 export type Cause = "foreseen" | "listed" | "first read";
 
 export const added = rule("opportunity_added", "informational", [], "a new record");
@@ -32,7 +31,7 @@ const DEADLINES = ["dates.closes_at", "dates.response_at"];
 const [REORDERED, REWORDED] = ["only the order differs", "only white space, letter case, punctuation, mark-up or entities differ"];
 const [SAYS_CANCELLED, ANY_OTHER] = ["it says cancelled, rescinded or withdrawn, and did not", "any other change"];
 
-/** The rules for changed fields, in order. The last one applies to every field. */
+/** In order. The last one applies to every field. */
 const fieldRules = [
   rule("qanda_updated", "noise", ["questions"], REORDERED, isReordered),
   rule("attachments_changed", "noise", ["attachments"], REORDERED, isReordered),
@@ -95,7 +94,7 @@ export function ruleFor(change: Change, cause?: Cause): Rule {
   const rule = fieldRules.find(
     ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change, cause) ?? true),
   );
-  if (rule === undefined) throw new Failure(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
+  if (rule === undefined) throw new Failure(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable.
   return rule;
 }
 
@@ -128,12 +127,12 @@ function isReordered({ previous, current }: Change): boolean {
   return Array.isArray(previous) && Array.isArray(current) && current.length > 0 && hasSameItems(previous, current);
 }
 
-/** SAM.gov's CSV and API have no other way to say it. The status stays as its source states it: it must not be guessed from words. */
+/** SAM.gov's CSV and API say it only so. The status must not be guessed from words. */
 function saysCancelled({ previous, current }: Change): boolean {
   return cancellationIn(String(current ?? "")) !== undefined && cancellationIn(String(previous ?? "")) === undefined;
 }
 
-/** Upstreams write the end of a day as 11:59 PM or as 11:59:59 PM. */
+/** The end of a day is 11:59 PM or 11:59:59 PM. */
 function isSameMinute({ previous, current }: Change): boolean {
   if (typeof previous !== "string" || typeof current !== "string") return false;
   const [before, after] = [parseInstantMs(previous), parseInstantMs(current)];
@@ -146,7 +145,7 @@ function isEarlier({ previous, current }: Change): boolean {
   return before !== undefined && after !== undefined && compareInstants(after, before) < 0;
 }
 
-/** Whether two texts have the same numbers ("$1,000.00" is "$1000") and otherwise the same wording. */
+/** The same numbers ("$1,000.00" is "$1000") and otherwise the same wording. */
 function namesTheSameMoney({ previous, current }: Change): boolean {
   const [before, after] = [String(previous ?? ""), String(current ?? "")];
   const [earlier, later] = [numbersIn(before), numbersIn(after)];

@@ -1,4 +1,4 @@
-/** Status turns: statuses that change because a date has passed (D-37). Finds due records by an index, so a run without any is cheap. */
+/** Statuses that change because a date has passed (D-37). An index finds due records, so a run without any is cheap. */
 import { lte, min } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
@@ -10,7 +10,7 @@ import { decideStatusTurn } from "./decide.ts";
 import { fillLinkKeys } from "./fill-link-keys.ts";
 import { instantAfter, listTurning } from "./stored.ts";
 
-/** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
+/** In one transaction, of some ten milliseconds, during which a server serves no request. */
 const CHUNK = 100;
 
 const firstTurn = query({ until: opportunities.turns_at }, ({ until }) =>
@@ -19,13 +19,12 @@ const firstTurn = query({ until: opportunities.turns_at }, ({ until }) =>
     .where(lte(opportunities.turns_at, until)),
 );
 
-/** How many records changed their status, and how many events that made. */
+/** Records that changed their status, and their events. */
 export type StatusTurns = { changed: number; events: number };
 
 /**
- * Turns every status that is due at `now`, and turns back those that turned ahead of time. The changes get the instants at which they are
- * stored. `total` counts what is committed. `between` runs between two transactions. Throws `BackfillUnfinished` if a status is due while
- * the newest import is an unfinished backfill.
+ * Turns every status that is due at `now`, and back what turned ahead of time. `total` counts what is committed. `between` runs between two
+ * transactions. Throws `BackfillUnfinished` if the newest import is an unfinished backfill.
  */
 export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTurns = noTurns(), between: Between = yieldOnce) {
   await makeJudgedAheadDue(db, now);
@@ -41,8 +40,8 @@ export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTur
 }
 
 /**
- * Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. `newest` is
- * the newest instant that the caller knows of. Returns the newest one afterwards, and throws `LaterChange` if another writer stored one.
+ * Turns every status that is due until `until`, each when it was due. Returns the newest instant; throws `LaterChange` if another writer
+ * stored one after `newest`.
  */
 export async function turnStatusesWhenDue(
   db: CatalogDb,
@@ -67,9 +66,7 @@ type Between = () => Promise<void>;
 /** Lets the server handle requests. */
 const yieldOnce: Between = () => Bun.sleep(0);
 
-/**
- * Runs `turnSome`, with the instant at which the first turn is due, until none is due. Then fills link keys: last, because that takes long.
- */
+/** Runs `turnSome` until no turn is due. Then fills link keys: last, because that takes long. */
 async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
   for (;;) {
     const first = await db.get(firstTurn, { until });

@@ -1,4 +1,4 @@
-/** Reads stored records, their upstream ids, source digests and events for imports and other changes. Writes nothing: `commit.ts` does. */
+/** Reads what is stored, for imports and other changes. Writes nothing: `commit.ts` does. */
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select, selectSome } from "../../db/query.ts";
@@ -22,7 +22,7 @@ const storedFields = [
   "sidecar",
 ] as const;
 
-/** A stored record with the columns that deciding and storing a change need. */
+/** What deciding and storing a change need. */
 export type StoredRecord = Pick<typeof opportunities.$inferSelect, (typeof storedFields)[number]>;
 
 const isUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
@@ -91,7 +91,7 @@ export function instantAfter(newest: EpochMs | undefined, wanted: EpochMs): Epoc
   return Math.max(wanted, (newest ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
-/** The newest `stored_at` in the catalog, which no `updated_at` exceeds, or `undefined` while it is empty. */
+/** The newest `stored_at`, which no `updated_at` exceeds; `undefined` while the catalog is empty. */
 export async function newestInstant(sql: CatalogSql): Promise<EpochMs | undefined> {
   return (await sql.get(newestStored))?.newest ?? undefined;
 }
@@ -104,7 +104,7 @@ export async function isStored(sql: CatalogSql, source: string, lineage: string)
   return (await sql.get(seqByKey, { source, lineage })) !== undefined;
 }
 
-/** The record with a row number that was read from the catalog. Rows are never deleted: throws if it is missing. */
+/** Rows are never deleted: throws if it is missing. */
 export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRecord> {
   const stored = await sql.get(recordBySeq, { seq });
   if (stored === undefined)
@@ -112,7 +112,7 @@ export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRec
   return stored;
 }
 
-/** Up to `count` records whose status turn is due at `until`, in the order in which they are due. */
+/** Up to `count` records whose status turn is due, the first first. */
 export async function listTurning(sql: CatalogSql, until: EpochMs, count: number): Promise<StoredRecord[]> {
   return sql.all(turningRecords, { until, limit: count });
 }
@@ -122,7 +122,7 @@ export async function listLive(sql: CatalogSql, source: string): Promise<RowsOf<
   return sql.all(liveRecords, { source });
 }
 
-/** The record that has an upstream id now, else the one that had it most recently, else `undefined`. */
+/** The record that has an upstream id, or had it most recently. */
 export async function findByUpstreamId(sql: CatalogSql, source: string, id: string): Promise<{ seq: number; id: string } | undefined> {
   return sql.get(recordByUpstreamId, { source, upstream_id: id });
 }
@@ -133,12 +133,12 @@ export async function lineagesOfUpstreamId(sql: CatalogSql, source: string, upst
   return rows.map(({ lineage }) => lineage);
 }
 
-/** The records whose content and earlier ids are already stored (D-32). Compares hashes and reads no document. */
+/** The records whose content and earlier ids are stored (D-32). Compares hashes and reads no document. */
 export async function findUnchanged(sql: CatalogSql, records: readonly PreparedRecord[]): Promise<Set<PreparedRecord>> {
   const unchanged = new Set<PreparedRecord>();
   for (const [source, recordsOfSource] of Map.groupBy(records, ({ indexed }) => indexed.source.code)) {
     const lineages = recordsOfSource.map(({ lineage }) => lineage);
-    // One statement for all lineages, because each statement is a round trip on PostgreSQL.
+    // One statement, because each is a round trip on PostgreSQL.
     const stored = new Map((await sql.all(hashesByLineages, { source, lineages })).map((row) => [row.lineage, row]));
     for (const record of recordsOfSource) {
       const known = stored.get(record.lineage);
@@ -155,7 +155,7 @@ async function hasUpstreamIds(sql: CatalogSql, seq: number, upstreamIds: readonl
   return true;
 }
 
-/** The source digests of a source's records, by lineage. Reads no record, only indexes. */
+/** By lineage. Reads only indexes. */
 export async function findSourceDigests(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
   const rows = await sql.all(sourceDigestsByLineages, { source, lineages });
   return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
@@ -165,7 +165,7 @@ export async function hasEvent(sql: CatalogSql, id: string): Promise<boolean> {
   return (await sql.get(eventById, { id })) !== undefined;
 }
 
-/** A record's events with values of contacts: their row numbers, and their documents without these values. */
+/** Events with values of contacts, and their documents without these. */
 export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: number): Promise<{ seq: number; redacted: Buffer }[]> {
   const rows = await sql.all(eventsThatMayHaveContacts, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
   return rows.flatMap(({ seq, document }) => {
@@ -174,7 +174,7 @@ export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: nu
   });
 }
 
-/** Whether a record is imported without contacts while its stored history still holds some. */
+/** Imported without contacts, while its stored history holds some. */
 export async function needsHistoryRedaction(sql: CatalogSql, stored: StoredRecord, { redacted }: PreparedRecord): Promise<boolean> {
   return redacted === true && (await listEventsWithContacts(sql, stored.seq)).length > 0;
 }

@@ -1,4 +1,4 @@
-/** Revisions that an upstream keeps become events from before the first import. A history with gaps is left out, not guessed. */
+/** Revisions that an upstream keeps become events from before the first import. A history with gaps is left out. */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
@@ -8,7 +8,7 @@ import { type Content, type ValidRevision, withStatusTerms } from "./content.ts"
 import { apply, detect } from "./detect.ts";
 import { hasEvent } from "./stored.ts";
 
-/** The events of a record's upstream history that are not stored yet. `createdAt` is when the record is or will be stored. */
+/** Those that are not stored yet. `createdAt` is when the record is or will be stored. */
 export async function listUpstreamHistory(
   sql: CatalogSql,
   id: string,
@@ -22,7 +22,7 @@ export async function listUpstreamHistory(
 
 type State = Pick<ValidRevision, "content" | "status_basis">;
 
-/** The events that importing each revision in its time would have recorded, until `knownSince`. Status turns in between get none. */
+/** What importing each revision in its time would have recorded, until `knownSince`. Status turns in between get no events. */
 function eventsOfRevisions(id: string, revisions: readonly ValidRevision[] = [], knownSince: EpochMs): OpportunityEvent[] {
   const events: OpportunityEvent[] = [];
   let state: State | undefined;
@@ -39,7 +39,6 @@ function eventsOfRevisions(id: string, revisions: readonly ValidRevision[] = [],
   return events;
 }
 
-/** The content with the status that it has at an instant (D-37). */
 function contentAt({ content, status_basis }: State, instant: EpochMs): Content {
   return { ...content, ...clockedAt(content, status_basis, instant) };
 }

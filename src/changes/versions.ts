@@ -1,6 +1,4 @@
-/**
- * Stored versions (D-30): the record that each belongs to, and the facts by which `import/versions` assigns later ones to the same record.
- */
+/** Stored versions (D-30): the record of each, and facts by which `import/versions` assigns later ones to it. */
 import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
@@ -13,11 +11,10 @@ import { keysOfUpstreamIds, noteMovedKeys } from "./link.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
 
-/** What is stored about a version with a revision key. */
 export type VersionFacts = { revision_key: string; series: string; title: string; posted_at: EpochMs | null };
 
-// An id can be stored with several records: its own, and those whose versions named it. The choice among them must be the same in every
-// import: the record with stored facts, else the one whose lineage is the id, else the one that shows the id, else the first. The best comes last: it stays in the map.
+// An id can be stored with several records. Every import must choose the same: with stored facts, else whose lineage it is, else that shows
+// it, else the first. The best comes last: it stays in the map.
 const versionRecordsByIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
   select({
     ...pick(upstreamIds, "upstream_id", "since"),
@@ -113,9 +110,7 @@ const upsertVersion = insertInto(versions, {
 
 export type VersionRecord = {
   lineage: string;
-  /** The upstream id of the version that the record shows. */
   shown_id: string;
-  /** When its id was first stored with the record. */
   since: EpochMs;
   /** Missing if only the id is stored, as from an export. */
   facts: VersionFacts | undefined;
@@ -145,9 +140,7 @@ type ShownVersion = {
   shown_id: string;
   title: string;
   posted_at: EpochMs | null;
-  /** By when to respond. */
   due_at: EpochMs | null;
-  /** When its id was first stored with the record. */
   since: EpochMs | null;
   ids: number;
 };
@@ -162,15 +155,15 @@ export async function findShownVersions(sql: CatalogSql, source: string, lineage
   });
 }
 
-/** A revision key that is the lineage of a record, and the title of one of its versions. */
+/** A revision key that is a lineage, and the title of one of its versions. */
 export type KeyedTitle = { revision_key: string; title: string };
 
-/** Up to `limit` revision keys of a series that are lineages of stored records, with the titles of their versions. */
+/** Up to `limit` of a series, with the titles of their versions. */
 export async function listKeyedTitles(sql: CatalogSql, source: string, series: string, limit: number): Promise<KeyedTitle[]> {
   return sql.all(keyedTitlesOfSeries, { source, series, limit });
 }
 
-/** A record of a series, with the keys of the version that it shows: one phase of an acquisition. */
+/** One phase of an acquisition, with the keys of the version that it shows. */
 type Phase = KeyedTitle & { seq: number; lineage: string; series: string; parent_id: string | null };
 
 /** The phases of some series, in the order in which they were stored. */
@@ -179,7 +172,7 @@ export async function listPhases(sql: CatalogSql, source: string, series: readon
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 
-/** A version that was read before: the current lineage and hash of its record, and the stored result of `readingOf`. */
+/** Of a version that was read: lineage and hash of its record, and `readingOf` it. */
 type StoredReading = RowsOf<typeof readingsByIds>;
 
 export async function findReadings(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, StoredReading>> {
@@ -187,15 +180,14 @@ export async function findReadings(sql: CatalogSql, source: string, ids: readonl
   return new Map(rows.map((row) => [row.upstream_id, row]));
 }
 
-/** The digest of a version's text (`import/source-digest.ts`) and of its record's content when it was read. */
+/** The digest of a version's text and of its record's content when it was read. */
 export function readingOf(digest: Uint8Array, recordHash: Uint8Array): Buffer {
   return createHash("sha256").update(digest).update(recordHash).digest();
 }
 
-/** A version as it is stored; `digest` is that of the text that it was read from, if its format provides one. */
 type SavedVersion = { source: string; id: string; facts?: VersionFacts | undefined; digest?: Uint8Array | undefined };
 
-/** Stores the record of a version, its facts, and that it was read when the record had this hash. */
+/** Stores a version's record, facts, and that it was read when the record had this hash. */
 export async function saveVersion(
   sql: CatalogSql,
   seq: number,

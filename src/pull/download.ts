@@ -1,6 +1,6 @@
 /**
- * Downloads one response to a file: retries temporary failures, resumes interrupted responses if the upstream supports it (RFC 9110 §13, §14),
- * and rejects anything but the expected type and size. Messages show URLs without their query, because it may contain a key.
+ * Downloads a response to a file: retries temporary failures, resumes interrupted ones (RFC 9110 §13, §14), rejects other types and sizes.
+ * Messages show URLs without their query: it may contain a key.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/backoff.ts";
@@ -13,35 +13,32 @@ import { publicUrl, requestFailure } from "../text/request-failure.ts";
 
 export type DownloadRequest = {
   url: URL;
-  /** Media types that the response may have; any if there are none. */
+  /** Media types that the response may have; any if empty. */
   types: readonly string[];
   bytesMax: number;
-  /** Only this many bytes from the beginning are wanted. A longer response is cut off. */
+  /** Only so many bytes are wanted: a longer response is cut off. */
   headBytes?: number;
-  /** Whether to ask for these bytes alone. */
   isRange?: boolean;
-  /** The fields of a form, or JSON, to post; without it the request is a GET. */
+  /** Fields of a form, or JSON, to post; else it is a GET. */
   body?: URLSearchParams | object;
-  /** The session's cookies, as the `Cookie` header has them. */
   cookies?: string;
-  /** Decides whether a response means "missing". Default: status 404. */
+  /** Default: status 404. */
   isMissing?: (response: Response) => boolean;
-  /** The key in `url` or in `keyHeader`, if there is one: no message repeats it. */
+  /** In `url` or `keyHeader`: no message repeats it. */
   key?: string | undefined;
-  /** The header in which the key is sent, to the host of `url` alone. */
+  /** The header with the key, sent to the host of `url` alone. */
   keyHeader?: string;
   /** How long to wait after a 429 that does not say it. */
   busyMs?: number;
 };
 
-/** Limits of a download, and what it needs from outside. */
 export type Net = {
-  /** Requests and redirects go to these hosts only. With a port, unless it is the default port of the scheme. */
+  /** Requests and redirects go to these hosts only, with other than default ports. */
   hosts: readonly string[];
   allowHttp: boolean;
-  /** How the operator can be reached: an e-mail address or the address of a page. The upstream sees it. */
+  /** An e-mail address or page of the operator, which the upstream sees. */
   contact?: string | undefined;
-  /** Throws if the host does not allow programs to fetch this address. Called for each address, redirects included. */
+  /** Throws if the host does not allow programs to fetch this address, also of a redirect. */
   requirePermission?: (url: URL) => Promise<void>;
   timeouts: Timeouts;
   now: () => EpochMs;
@@ -49,17 +46,16 @@ export type Net = {
   /** Returns early if `stop` is aborted. */
   wait: (ms: number, stop: AbortSignal) => Promise<void>;
   stop: AbortSignal;
-  /** Called for each piece of a response. `response` counts the responses of one visit from 1; `planned` is how many it will be. */
+  /** For each piece of a response. `response` counts them from 1; `planned` is how many it will be. */
   progress: (bytes: number, total: number | undefined, response?: number, planned?: number) => void;
-  /** How often a request is made at most, if it fails for a time. Five times unless given. */
+  /** Five times unless given. */
   attempts?: number;
-  /** Sends a request. It is the global `fetch` unless given. */
   fetch?: (url: string, request: SentRequest) => Promise<Response>;
 };
 
 type SentRequest = { method?: string; headers: Record<string, string>; body?: string; redirect: "manual"; signal: AbortSignal };
 
-/** A failure after which another attempt may succeed. `retryAfterMs` is the delay that the upstream requires, if it does. */
+/** Another attempt may succeed, after the delay that the upstream requires. */
 class TemporaryError extends Error {
   constructor(
     message: string,
@@ -69,17 +65,15 @@ class TemporaryError extends Error {
   }
 }
 
-/** The longest wait for the start of a response, between two pieces of it, and for all of it. */
+/** For the start of a response, between two pieces of it, and for all of it. */
 type Timeouts = { responseMs: number; silenceMs: number; totalMs: number };
 
-/** The response headers that show later whether a file has changed (RFC 9110 §8.8). */
+/** Response headers that show later whether a file has changed (RFC 9110 §8.8). */
 export type FileValidators = { etag: string | null; last_modified: string | null };
 
-/** `missing` means 404. `cookies` are those that the response sets, as a `Cookie` header has them. */
 export type DownloadResult = { outcome: "saved"; validators: FileValidators; cookies: string } | { outcome: "unchanged" | "missing" };
 
 const ATTEMPTS_MAX = 5;
-/** If an upstream asks for a longer wait, the pull fails. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
 const REDIRECTS_MAX = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -90,8 +84,8 @@ function userAgentOf({ contact }: Net): string {
 }
 
 /**
- * Downloads to a new file at `path`. The file remains only if the outcome is "saved". `known` makes the request conditional. Throws an Error
- * that names the URL if the download fails.
+ * Downloads to a new file, which remains only if the outcome is "saved". `known` makes the request conditional. Throws an Error that names
+ * the URL.
  */
 export async function download(net: Net, request: DownloadRequest, path: string, known?: FileValidators): Promise<DownloadResult> {
   const file = await open(path, "ax", 0o600);
@@ -100,7 +94,7 @@ export async function download(net: Net, request: DownloadRequest, path: string,
     result = await downloadWithRetries(net, request, { file, bytes: 0, total: undefined, etag: undefined }, known);
     return result;
   } catch (error) {
-    // A new error without a cause, because the message of the runtime may contain the key.
+    // Without a cause: the message of the runtime may contain the key.
     throw new Failure(hideKey(`Cannot fetch ${publicUrl(request.url)}: ${messageOf(error)}`, request.key));
   } finally {
     await file.close();
@@ -108,7 +102,7 @@ export async function download(net: Net, request: DownloadRequest, path: string,
   }
 }
 
-/** The file with what has been saved so far. `etag` is set if the download can be resumed. */
+/** `etag` is set if the download can be resumed. */
 type PartialFile = { file: FileHandle; bytes: number; total: number | undefined; etag: string | undefined };
 
 async function downloadWithRetries(
@@ -155,8 +149,8 @@ async function downloadOnce(net: Net, request: DownloadRequest, partial: Partial
 /* The request */
 
 /**
- * Follows redirects itself, to check each URL before it is requested, and because a session may begin with a redirect. The cookies of a
- * session go to its own host only. `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print the URL and all headers.
+ * Follows redirects itself, to check each URL before, and because a session may begin with one. Its cookies go to its own host only.
+ * `verbose: false` overrides BUN_CONFIG_VERBOSE_FETCH, which would print URL and headers.
  */
 async function fetchFollowingRedirects(
   net: Net,
@@ -226,7 +220,7 @@ function requireStatus({ status, headers }: Response, resumed: boolean, partial:
   throw new Error(`it returned ${status}`);
 }
 
-/** An error after which the next attempt starts from the beginning. */
+/** The next attempt starts from the beginning. */
 function restarting(partial: PartialFile, reason: string): TemporaryError {
   partial.etag = undefined;
   return new TemporaryError(reason);
@@ -244,10 +238,10 @@ function requireType(response: Response, { types }: DownloadRequest): void {
     throw new Error(`it has ${type === "" ? "no content type" : `the content type ${type}`}, not ${types[0]}`);
 }
 
-/** Keeps what is saved if the response continues it, else empties the file. */
+/** Keeps what is saved if the response continues it. */
 async function prepareFile(partial: PartialFile, { status, headers }: Response, { bytesMax, headBytes }: DownloadRequest): Promise<void> {
   const etag = headers.get("etag") ?? undefined;
-  const encoded = headers.has("content-encoding"); // Although we asked for none. Content-Length then is not the length that we read.
+  const encoded = headers.has("content-encoding"); // Although we asked for none. Content-Length is of the encoded.
   if (status === 206 && headBytes === undefined) {
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
     if (encoded || Number(start) !== partial.bytes || Number(total) !== partial.total || etag !== partial.etag)
@@ -288,7 +282,7 @@ async function saveBody(
     throw new TemporaryError(`it ended after ${partial.bytes} of ${partial.total} bytes`);
 }
 
-/** The cookies of a session, as a `Cookie` header has them, with those that a response sets. */
+/** With the cookies that a response sets. */
 function withCookies(session: string, { headers }: Response): string {
   const all = [...session.split("; "), ...headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]?.trim() ?? "")];
   const byName = new Map(all.filter((cookie) => cookie !== "").map((cookie) => [cookie.split("=", 1)[0], cookie]));
@@ -297,10 +291,9 @@ function withCookies(session: string, { headers }: Response): string {
 
 /* Time */
 
-/** `restart` must be called at each sign of life. */
 type Timer = { signal: AbortSignal; restart: () => void; end: () => void };
 
-/** Aborts the request if the upstream is silent for too long, if the request takes too long, or at `stop`. */
+/** Aborts at silence, after the total time, or at `stop`. */
 function startTimer({ timeouts, stop }: Net): Timer {
   const { responseMs, silenceMs, totalMs } = timeouts;
   const cut = new AbortController();
@@ -321,7 +314,7 @@ function startTimer({ timeouts, stop }: Net): Timer {
   };
 }
 
-/** Waits for `work` and restarts the timer. Throws a TemporaryError for network failures that may pass. */
+/** Throws a TemporaryError for network failures that may pass. */
 async function withTimer<T>(timer: Timer, work: Promise<T>): Promise<T> {
   try {
     const value = await work;

@@ -12,7 +12,6 @@ export async function fetchDsip(visit: Visit): Promise<Fetched> {
   return { files: [...files, await saveDetailsFile(visit, detailsOf(visit, [...records]))] };
 }
 
-/** The search for all topics that are open or pre-released. */
 export async function topicSearch(visit: Visit): Promise<PagedSearch> {
   const statuses = await releaseStatuses(visit);
   return {
@@ -27,7 +26,7 @@ export async function topicSearch(visit: Visit): Promise<PagedSearch> {
   };
 }
 
-/** Asks the portal for the ids of the statuses, because they change over the years. */
+/** The portal changes the ids of statuses over the years. */
 async function releaseStatuses(visit: Visit): Promise<number[]> {
   const path = `core/api/public/dropdown/lookup?type=topics.release_status&excludeLookupItem=${NO_STATUSES}`;
   const { value } = await readJson(visit, jsonAt(visit, path));
@@ -37,7 +36,7 @@ async function releaseStatuses(visit: Visit): Promise<number[]> {
   return wanted.map((status) => Number(textOf(status.value)));
 }
 
-/** Every key is required, or the portal fails. It ignores other queries and then returns all topics since 1983. */
+/** Every key is required. The portal ignores other queries and then returns all topics since 1983. */
 function searchQuery(topicReleaseStatus: readonly number[], size: number, page: number): URLSearchParams {
   const searchParam = {
     searchText: null,
@@ -55,7 +54,7 @@ function searchQuery(topicReleaseStatus: readonly number[], size: number, page: 
   return new URLSearchParams({ searchParam: JSON.stringify(searchParam), size: `${size}`, page: `${page}` });
 }
 
-/** Adds the questions to the details of their topic, because a response of questions does not name the topic. */
+/** A response of questions does not name its topic, so they are added to its details. */
 async function* detailsOf(visit: Visit, topics: readonly (readonly [string, JsonObject])[]): AsyncIterable<string> {
   visit.planned = visit.requests + topics.length + topics.filter(([, topic]) => hasQuestions(topic)).length;
   for (const [id, topic] of topics) {
@@ -64,7 +63,7 @@ async function* detailsOf(visit: Visit, topics: readonly (readonly [string, Json
   }
 }
 
-/** The details of a topic and its published questions. Throws if the response is of another topic. */
+/** The details of a topic and its published questions. */
 export async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise<{ details: JsonObject; questions: unknown[] }> {
   const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
   const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));

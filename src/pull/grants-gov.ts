@@ -7,13 +7,11 @@ import type { DownloadRequest } from "./download.ts";
 import { type PagedSearch, savePages } from "./pages.ts";
 import { type Fetched, fetchKnownFile, jsonAt, readJson, saveDetailsFile, shortened, type Visit } from "./visit.ts";
 
-/** The extract of a day may be late or missing. */
 export const DAYS_BACK = 7;
 const EXTRACT_BYTES_MAX = 1024 ** 3;
-/** The media types under which an extract is served. */
 export const ZIP_TYPES = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
 
-/** The newest extract of the last week, or `undefined` if it was the last one imported. Throws if there is none. */
+/** The newest extract of the last week, or `undefined` if it was imported. */
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const { name, url } = extractOf(visit, day);
@@ -33,12 +31,10 @@ export function extractOf({ net, base }: Visit, daysBack: number): { name: strin
   return { name, url: new URL(name, base), date };
 }
 
-/** The error if no extract of the last days is there. */
 export function noExtract({ base }: Visit): Error {
   return new Failure(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(base)}`);
 }
 
-/** The details of every opportunity that is forecast or posted. */
 export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
   const { records } = await savePages(visit, grantsGovSearch(visit));
   return { files: [await saveDetailsFile(visit, detailsOf(visit, [...records.keys()]))] };
@@ -48,12 +44,11 @@ function searchAt(visit: Visit, rows: number, startRecordNum: number): DownloadR
   return jsonAt(visit, "search2", { keyword: "", oppStatuses: "forecasted|posted", rows, sortBy: "openDate|desc", startRecordNum });
 }
 
-/** The request for the details of an opportunity. */
 export function opportunityAt(visit: Visit, id: string): DownloadRequest {
   return jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) });
 }
 
-/** Every opportunity that is forecast or posted now, as search hits, the newest first. */
+/** What is forecast or posted now, the newest first. */
 export function grantsGovSearch(visit: Visit): PagedSearch {
   return {
     name: "hits",
@@ -76,7 +71,7 @@ async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<s
   }
 }
 
-/** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
+/** A failure comes with status 200 and an `errorcode`. */
 export function dataOf(response: unknown, call: string): JsonObject {
   const { errorcode, msg, data } = objectOf(response);
   if (errorcode !== 0)

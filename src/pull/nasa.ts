@@ -6,11 +6,11 @@ import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
 import { type Fetched, fetchFile, fetchKnownFile, jsonAt, type Visit } from "./visit.ts";
 
-/** The import refuses what is not JSON, whatever its type. */
+/** The import refuses what is not JSON. */
 const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
 const PAGE_BYTES_MAX = 16 * 1024 ** 2;
 
-/** The request for the list. Its page is visited first, because the list needs a session. */
+/** Its page is visited first, because the list needs a session. */
 export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   const page = { url: new URL("solicitations.do?method=init", visit.base), types: ["text/html"], bytesMax: PAGE_BYTES_MAX };
   const session = await fetchFile(visit, "solicitations.html", page);
@@ -19,10 +19,7 @@ export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   return { ...jsonAt(visit, "solicitationsJSON.do?path=open"), types: JSON_TYPES, cookies };
 }
 
-/**
- * The table of the newest year that has one, or `undefined` if it is unchanged. A year's ROSES opens in its course, and stays open after
- * it.
- */
+/** The table of the newest year that has one, or `undefined` if unchanged. A year's ROSES opens in its course, and stays open after it. */
 export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
   const thisYear = Number(easternDate(visit.net.now()).slice(0, 4));
   for (const year of [thisYear, thisYear - 1]) {

@@ -1,21 +1,21 @@
-/** Saves all pages of a search, and checks that they are complete by the total that the upstream states. */
+/** Saves all pages of a search, complete by the total that the upstream states. */
 import { Failure } from "../../db/reason.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "../text/json-value.ts";
 import type { DownloadRequest } from "./download.ts";
 import { countOf, fetchJson, shortened, type Visit } from "./visit.ts";
 
 export type PagedSearch = {
-  /** What is searched: `topics`. The files are named after it. */
+  /** What is searched, such as `topics`, for file names. */
   name: string;
-  /** The request for the page with this index, of at most `size` records; the pages before it had `recordCount` records. */
+  /** For a page by its index; the pages before it had `recordCount` records. */
   request: (size: number, recordCount: number, index: number) => DownloadRequest;
   size: number;
-  /** The list of a page's records, and the number of all records as the upstream states it. Throws if the response reports a failure. */
+  /** A page's records, and the number of all as stated. Throws if the response reports a failure. */
   read: (response: unknown) => { records: unknown; total: unknown };
   id: (record: JsonObject) => unknown;
 };
 
-/** Saves every page as a file. Returns the paths, and the records by id. Throws unless the number of distinct records equals the total. */
+/** Returns the paths, and the records by id. Throws unless there are as many as stated. */
 export async function savePages(visit: Visit, search: PagedSearch): Promise<{ files: string[]; records: Map<string, JsonObject> }> {
   const { name } = search;
   const files: string[] = [];

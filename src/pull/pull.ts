@@ -1,4 +1,4 @@
-/** One run of `pull`: downloads what an upstream publishes, imports it as one unit, and stores the validators of the file. */
+/** Downloads what an upstream publishes, imports it as one unit, and stores the validators of the file. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -19,25 +19,20 @@ export type Pull = {
   base: URL;
   fallback?: URL | undefined;
   key: string | undefined;
-  /** Directory to keep the downloaded files in. */
   keep?: string | undefined;
-  /** Downloads and imports even an unchanged file. */
   force?: boolean | undefined;
   allowRemovals?: boolean | undefined;
   rejects?: string | undefined;
   redactContacts?: boolean;
 };
 
-/** `instead_of` says what could not be downloaded, and what was imported in its place. */
+/** What could not be downloaded, and what was imported instead. */
 type Pulled = ImportOutcome & { instead_of?: string };
 
-/**
- * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the
- * import, nothing is changed.
- */
+/** Returns `undefined` if there is nothing new. Before the import, a failure changes nothing. */
 export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Pulled | undefined> {
   const { name } = job.upstream;
-  // Locked before the download: else a second pull could import its older download after this one's newer download.
+  // Locked before the download: an older one must not be imported after a newer.
   const release = await lock(context.db, name);
   if (release === undefined) throw new Failure(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
   try {
@@ -91,7 +86,7 @@ async function importFetched(
   if (outcome.read === 0 && !upstream.mayBeEmpty)
     throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, { ...known, started_at: startedAt }).catch(refuseAfterImport);
-  // The directory of the downloaded files is removed, so reasons name the file alone.
+  // Their directory is removed, so reasons name the file alone.
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
   return { ...outcome, ...(reasons && { reasons }), ...(insteadOf !== undefined && { instead_of: insteadOf }) };
 }
@@ -109,7 +104,7 @@ function stampOf(ms: number): string {
   return formatInstant(ms).replaceAll(/[-:]/g, "");
 }
 
-/** Removes directories of killed pulls that are older than a day. Younger ones may be in use. */
+/** Of killed pulls. Those younger than a day may be in use. */
 function dropLeftovers({ directory, now }: ImportContext): void {
   const yesterday = stampOf(now() - DAY_MS);
   for (const name of readdirSync(directory)) {
@@ -117,7 +112,7 @@ function dropLeftovers({ directory, now }: ImportContext): void {
   }
 }
 
-/** Removes the downloads that killed pulls of an upstream left. Returns false if a pull is running. */
+/** Removes what killed pulls of an upstream left. Returns false if a pull is running. */
 export async function dropDownloads({ db, directory }: ImportContext, { name }: Upstream): Promise<boolean> {
   const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // One name may start with another: sam-gov, sam-gov-api.
   const left = readdirSync(directory).filter((each) => own.test(each));
@@ -134,13 +129,13 @@ export async function dropDownloads({ db, directory }: ImportContext, { name }: 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
 
-/** `undefined` also after an upgrade, because a new version may read the same file differently. */
+/** Not of another version, which may have read the file differently. */
 async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
   const { by, ...known } = (await readStored(db, name)) ?? {};
   return by === version ? (known as Stored) : undefined;
 }
 
-/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. */
+/** When the pull began that had newer records than today's extract, which is made in the night. */
 async function findPullToYieldTo({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
   const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
   if (started === undefined || isFuture(started, now())) return undefined; // The clock was ahead.

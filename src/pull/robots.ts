@@ -1,7 +1,4 @@
-/**
- * robots.txt (RFC 9309) of the hosts that serve pages and feeds. Bulk files and APIs are published for programs, so it is not read for
- * them.
- */
+/** robots.txt (RFC 9309) of hosts that serve pages and feeds. Bulk files and APIs are published for programs. */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { publicUrl } from "../text/request-failure.ts";
@@ -11,18 +8,14 @@ import { PACE_MS } from "./visit.ts";
 /** A crawler must read at least 500 KiB, and may ignore the rest (RFC 9309 §2.5). */
 const ROBOTS_BYTES_MAX = 512 * 1024;
 
-/** The name by which robots.txt can address this program. */
 const AGENT = "fundfeed";
 
-/** What a visit to this upstream may fetch: nothing that robots.txt disallows, if the upstream has one for its pages. */
+/** Fetches nothing that robots.txt disallows, if the upstream has one for its pages. */
 export function permitted(net: Net, { asksRobots }: { asksRobots?: true }, directory: string): Net {
   return asksRobots ? { ...net, requirePermission: createRobots(net, directory) } : net;
 }
 
-/**
- * A function that throws if a host's robots.txt disallows an address, or cannot be fetched for a reason other than that there is none. Each
- * host is asked once.
- */
+/** Throws if a host's robots.txt, asked once, disallows an address, or cannot be fetched though there is one. */
 function createRobots(net: Net, directory: string): (url: URL) => Promise<void> {
   const hosts = new Map<string, Promise<(url: URL) => boolean>>();
   return async (url) => {
@@ -41,7 +34,7 @@ async function readRules(net: Net, url: URL, path: string): Promise<(url: URL) =
   if (outcome !== "saved") return () => true;
   const bytes = await readFile(path);
   await rm(path);
-  // The last line of a file that was cut off may be cut, too: "Disallow: /" of "Disallow: /search".
+  // The last line may be cut, too: "Disallow: /" of "Disallow: /search".
   const end = bytes.length < ROBOTS_BYTES_MAX ? bytes.length : Math.max(bytes.lastIndexOf("\n"), bytes.lastIndexOf("\r")) + 1;
   const text = bytes.toString("utf8", 0, end);
   const { default: parse } = await import("robots-parser");

@@ -5,7 +5,6 @@ import type { DownloadRequest } from "./download.ts";
 import type { PagedSearch } from "./pages.ts";
 import { type Fetched, fetchOnlyFile, jsonAt, type Visit } from "./visit.ts";
 
-/** The name of the bulk file. */
 export const CSV = "ContractOpportunitiesFullCSV.csv";
 const CSV_BYTES_MAX = 4 * 1024 ** 3;
 /** A basic key allows 10 requests a day, and about 1,500 notices are published each day. */
@@ -16,7 +15,6 @@ export function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined> {
   return fetchOnlyFile(visit, CSV, { ...csvAt(visit), bytesMax: CSV_BYTES_MAX }, CSV);
 }
 
-/** The notices of the last three days. */
 export function samGovSearch(visit: Visit): PagedSearch {
   return {
     name: "notices",
@@ -30,7 +28,7 @@ export function samGovSearch(visit: Visit): PagedSearch {
   };
 }
 
-/** Where the bulk CSV is, and the media types under which it is served. */
+/** The address of the bulk CSV, and its media types. */
 export function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
   const types = ["text/csv", "application/csv", "application/octet-stream", "binary/octet-stream"];
   return { url: new URL(`${CSV}?privacy=Public`, base), types };

@@ -1,4 +1,4 @@
-/** SBIR.gov: open solicitations from its API, or open topics from its pages while the API is not available. */
+/** SBIR.gov: open solicitations from its API, or while that fails open topics from its pages. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, messageOf } from "../../db/reason.ts";
@@ -9,7 +9,7 @@ import { type Fetched, fetchFile, fetchJson, jsonAt, listIn, type Visit } from "
 
 const ROWS = 50;
 
-/** The API's solicitations. If it fails in any way, the topics that the site's pages offer for download, and why. */
+/** The API's solicitations. If it fails, the topics that the site offers for download, and why. */
 export async function fetchSbirGov(visit: Visit): Promise<Fetched> {
   try {
     return await fetchSolicitations(visit);
@@ -55,7 +55,7 @@ const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 const CSV_BYTES_MAX = 64 * 1024 ** 2;
 const FORM = "topics_search";
 
-/** Downloads the open topics as CSV, as the button of the search page does. Returns the path. Nothing open looks like a failure. */
+/** As the button of the search page does. Nothing open looks like a failure. */
 async function fetchTopics(visit: Visit): Promise<string> {
   const url = new URL("topics", visit.base);
   const page = await fetchFile(visit, "topics.html", { url, types: ["text/html"], bytesMax: PAGE_BYTES_MAX });
@@ -68,7 +68,7 @@ async function fetchTopics(visit: Visit): Promise<string> {
   return csv.path;
 }
 
-/** The id that Drupal gives to the form of a page. It stands before the name of its form. */
+/** Drupal's id of the form, before its name. */
 function formBuildId(html: string, url: URL): string {
   const before = html.split(new RegExp(`value="${FORM}"`), 1)[0] ?? "";
   const id = before.length < html.length ? [...before.matchAll(/name="form_build_id"\s+value="([\w-]+)"/g)].at(-1)?.[1] : undefined;

@@ -1,7 +1,6 @@
 /**
- * Simpler.Grants.gov's API: its daily extract once, the search for everything forecast and posted each time, and single opportunities for
- * their files. The API cannot be asked what changed, limits a search to 10,000 and shows files one by one. The extract is imported first,
- * so that the search corrects it.
+ * Simpler.Grants.gov's API: its extract once a day, the search for everything forecast and posted, and single opportunities for their
+ * files. The API cannot be asked what changed, limits a search to 10,000 and shows files one by one.
  */
 import { rm, stat } from "node:fs/promises";
 import { Failure, messageOf } from "../../db/reason.ts";
@@ -17,7 +16,7 @@ import { type Fetched, fetchFile, fetchJson, findJson, jsonAt, type Known, listI
 export const SIMPLER_PACE_MS = 1000;
 /** A response of 429 does not say when to try again. */
 const MINUTE_OVER_MS = 60_000;
-/** Fewer would be many requests; more would exceed what the API's gateway passes on. */
+/** More would exceed what the API's gateway passes on. */
 const PAGE_SIZE = 1000;
 /** The index may be replaced between two pages. */
 const SEARCHES_MAX = 3;
@@ -26,10 +25,8 @@ const DETAILS_MAX = 300;
 const EXTRACT_BYTES_MAX = 4 * 1024 ** 3;
 export const EXTRACT_TYPES = ["application/json", "application/octet-stream", "binary/octet-stream"];
 const STATUSES = ["posted", "forecasted"];
-/** Older than any opportunity. */
 const FIRST_DAY = Date.UTC(1990, 0, 1);
 
-/** The newest extract unless it was imported, everything forecast and posted, and some details. */
 export async function fetchSimplerGrantsGov(visit: Visit): Promise<Fetched> {
   const extract = await newestExtract(visit);
   const isNew = extract !== undefined && publicUrl(extract.url) !== visit.known?.url;
@@ -52,7 +49,6 @@ export async function fetchSimplerGrantsGov(visit: Visit): Promise<Fetched> {
 
 /* Requests */
 
-/** A response. Throws if it is missing. */
 export function ask(visit: Visit, name: string, request: DownloadRequest): ReturnType<typeof fetchJson> {
   return fetchJson(visit, name, request).catch(explain);
 }
@@ -67,7 +63,6 @@ function requestAt(visit: Visit, path: string, body?: object): DownloadRequest {
   return { ...jsonAt(visit, path, body), keyHeader: "x-api-key", busyMs: MINUTE_OVER_MS };
 }
 
-/** The request for the details of an opportunity. */
 export function detailsAt(visit: Visit, id: string): DownloadRequest {
   return requestAt(visit, `opportunities/${encodeURIComponent(id)}`);
 }
@@ -76,7 +71,6 @@ export function detailsAt(visit: Visit, id: string): DownloadRequest {
 
 type Extract = { url: URL; bytes: number | undefined; createdAt: number };
 
-/** The newest extract of the last days; undefined if there is none. */
 export async function newestExtract(visit: Visit): Promise<Extract | undefined> {
   const newest = [{ order_by: "created_at", sort_direction: "descending" }];
   const body = { filters: { extract_type: "opportunities_json" }, pagination: { page_offset: 1, page_size: 1, sort_order: newest } };
@@ -103,10 +97,10 @@ async function saveExtract(visit: Visit, { url, bytes }: Extract): Promise<strin
 
 /* The search */
 
-/** Days of posting, both included. Without them, all days. */
+/** Days of posting, both included. */
 type Period = { first?: number; last?: number };
 
-/** Saves the pages of the search. Returns their paths and the records by id. Throws unless these are as many as the search says. */
+/** Returns the paths of the pages, and the records by id. Throws unless these are as many as the search says. */
 async function searchAll(visit: Visit): Promise<{ files: string[]; records: Map<string, JsonObject> }> {
   for (let attempt = 1; ; attempt++) {
     const files: string[] = [];
@@ -125,7 +119,7 @@ async function searchAll(visit: Visit): Promise<{ files: string[]; records: Map<
   }
 }
 
-/** The pages of a period. One that is too long for a search is asked for in halves; its own page has the total, and no records. */
+/** A period that is too long for a search is asked for in halves; its own page has the total, and no records. */
 async function* pagesOf(visit: Visit, period: Period, attempt: number): AsyncIterable<{ path: string; value: unknown }> {
   const page = (index: number) => ask(visit, `search-${attempt}-${visit.requests}.json`, searchAt(visit, period, index, PAGE_SIZE));
   const first = await page(1);
@@ -155,7 +149,7 @@ export function searchAt(visit: Visit, { first, last }: Period, page_offset: num
   });
 }
 
-/** How many opportunities a search found, by its counts of each status: its total ends at 10,000. */
+/** By its counts of each status: the total ends at 10,000. */
 export function foundBy(value: unknown): number | undefined {
   const { facet_counts, pagination_info } = objectOf(value);
   const counts = objectOf(objectOf(facet_counts).opportunity_status);
@@ -168,8 +162,8 @@ export function foundBy(value: unknown): number | undefined {
 /* Details */
 
 /**
- * Saves the details of those that are new or changed since their details were imported, and then of those that were asked for longest ago: the
- * search does not show that only a file changed. `seen` says for the next visit what was asked for, and on which day.
+ * Saves details of new and changed records, then of those asked for longest ago: the search does not show that only a file changed. `seen`
+ * says for the next visit what was asked for, and when.
  */
 async function saveDetails(
   visit: Visit,
@@ -207,12 +201,12 @@ async function saveDetails(
   return { file, seen, ...(warning === undefined ? {} : { warning }) };
 }
 
-/** Whether it may have files: forecasts have none. */
+/** Forecasts have none. */
 export function hasFiles({ summary }: JsonObject): boolean {
   return objectOf(summary).is_forecast !== true;
 }
 
-/** A short text that differs if the record does. Lists have no order. */
+/** Differs if the record does. Lists have no order. */
 function digestOf(record: JsonObject): string {
   const text = JSON.stringify(record, (_, value) =>
     Array.isArray(value)

@@ -1,6 +1,6 @@
 /**
- * The upstreams that `pull` can download from. Challenge.gov no longer publishes a list, NSF's robots.txt asks programs not to fetch its export,
- * and SAM.gov's page backend is not meant for programs.
+ * The upstreams of `pull`. Challenge.gov has closed, NSF's robots.txt disallows its export, and SAM.gov's page backend is not meant for
+ * programs.
  */
 import type { Format } from "../import/format.ts";
 import { darpa } from "../import/formats/darpa.ts";
@@ -23,35 +23,31 @@ import { fetchSimplerGrantsGov, SIMPLER_PACE_MS } from "./simpler-grants-gov.ts"
 import { type Fetched, fetchOnlyFile, jsonAt, type Visit } from "./visit.ts";
 
 export type Upstream = {
-  /** The name on the command line. */
   name: string;
   about: string;
   format: Format;
-  /** Whether it has everything, so that missing records have been removed (D-34). */
+  /** It has everything: missing records have been removed (D-34). */
   snapshot: boolean;
-  /** A download without records is no error. */
   mayBeEmpty?: true;
   /** Base URL, ending in "/". */
   base: string;
-  /** The site whose pages offer the records too, for when its API fails, and the environment variable with another address of it. */
+  /** A site that offers the records too, for when the API fails, and the variable with its address. */
   fallback?: { base: string; variable: string };
-  /** Other hosts that it may redirect to. */
   redirectsTo?: readonly string[];
-  /** It serves pages and feeds for people, so its robots.txt is respected. */
+  /** It serves people, so its robots.txt is respected. */
   asksRobots?: true;
-  /** How often `up` pulls it, if it is not told otherwise; without it, never: another upstream has the same records. */
+  /** How often `up` pulls it by default; never, if another upstream has the same records. */
   everyMs?: number;
-  /** The pause between two requests, if it asks for a longer one than others get. */
+  /** If it asks for a longer pause between requests. */
   paceMs?: number;
-  /** The environment variable with the API key that the upstream requires. */
+  /** The environment variable with the required API key. */
   keyFrom?: string;
-  /** The upstream whose pulls have the same records. It is left out on a day on which that one was pulled. */
+  /** Left out on a day on which this one was pulled, which has the same records. */
   yieldsTo?: string;
-  /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
 };
 
-/** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
+/** To its own hosts only, and to no page that their robots.txt disallows. */
 export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests" | "jsonLength">): Visit {
   const hosts = [visit.base.host, ...(upstream.redirectsTo ?? [])];
   return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), paceMs: upstream.paceMs, requests: 0, jsonLength: 0 };

@@ -14,39 +14,34 @@ export type Visit = {
   directory: string;
   /** Base URL, ending in "/". */
   base: URL;
-  /** Base URL of the site whose pages offer the records too, for when its API fails. */
   fallback?: URL | undefined;
-  /** The API key, if the upstream requires one. */
   key: string | undefined;
-  /** The file that was imported last, to download it only if it has changed. */
+  /** The file that was imported last. */
   known: Known | undefined;
-  /** The pause between two requests, if the upstream asks for a longer one than others get. */
   paceMs?: number | undefined;
-  /** Requests made so far, and the characters of JSON that came. */
+  /** So far; and characters of JSON. */
   requests: number;
   jsonLength: number;
-  /** Requests in all, once that is known. */
   planned?: number;
 };
 
-/** The URL of a file and its validators, with which an unchanged file is recognized. `seen` is what else the next visit needs. */
+/** By which an unchanged file is recognized. `seen` is what else the next visit needs. */
 export type Known = FileValidators & { url: string; seen?: Readonly<Record<string, string>> };
 
 /**
- * Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. With
- * `isPart`, a record that is missing was not removed. `warning` is for the operator.
+ * Files to import as one unit. `known` is for the next visit. `insteadOf` says what they stand in for, and why. With `isPart`, a missing
+ * record was not removed. `warning` is for the operator.
  */
 export type Fetched = { files: string[]; known?: Known; insteadOf?: string; isPart?: true; warning?: string };
 
 /** The pause between two requests, to put no load on the upstream. */
 export const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
-/** Limits of a visit whose upstream always has another page. The longest real one takes some thousand requests. */
+/** For an upstream that always has another page. The longest real visit takes some thousand requests. */
 const [REQUESTS_MAX, JSON_LENGTH_MAX] = [20_000, 1024 ** 3];
-/** The most characters of an upstream's own words in a message. */
 const QUOTED_MAX = 200;
 
-/** Downloads a file under this name, if it differs from `known`. Throws if the download fails. */
+/** Downloads a file under this name, if it differs from `known`. */
 export async function fetchFile(
   visit: Visit,
   name: string,
@@ -61,10 +56,7 @@ export async function fetchFile(
   return { ...(await download(counted, request, path, known)), path };
 }
 
-/**
- * Downloads a file and returns it with its validators for the next visit, or `undefined` if it is the one that was imported last. "missing"
- * means that there is none.
- */
+/** The file with its validators for the next visit, `undefined` if it was imported last, or "missing". */
 export async function fetchKnownFile(visit: Visit, name: string, request: DownloadRequest): Promise<Fetched | undefined | "missing"> {
   const { href } = request.url;
   const result = await fetchFile(visit, name, request, visit.known?.url === href ? visit.known : undefined);
@@ -86,7 +78,7 @@ export function jsonAt(visit: Visit, path: string, body?: object): DownloadReque
 
 type Json = { path: string; text: string; value: unknown };
 
-/** As `findJson`, but throws if the response is missing. */
+/** As `findJson`, but throws if it is missing. */
 export async function fetchJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json> {
   const found = await findJson(visit, name, request);
   if (found === undefined) throw new Failure(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
@@ -94,8 +86,8 @@ export async function fetchJson(visit: Visit, name: string, request: DownloadReq
 }
 
 /**
- * Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Undefined if it is missing.
- * Throws if it is not JSON, or if it has no end.
+ * Saves and parses a JSON response, without byte-order mark and key. Undefined if missing. Throws if it is not JSON, or there is no end of
+ * responses.
  */
 export async function findJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json | undefined> {
   const { requests, jsonLength, base } = visit;
@@ -118,7 +110,7 @@ export function listIn({ base }: Visit, value: unknown, what: string): readonly 
   throw new Failure(`Cannot use the response of ${base.host}: it is not a list of ${what}`);
 }
 
-/** A value of a response for a message, cut if it is long. */
+/** A value for a message, cut if long. */
 export function shortened(value: unknown): string {
   return textOf(value).slice(0, QUOTED_MAX);
 }
@@ -136,10 +128,7 @@ export async function readJson(visit: Visit, request: DownloadRequest): Promise<
   return response;
 }
 
-/**
- * Saves the JSON texts of details as one array in a file, and returns its path. An import opens all its files at once: hundreds would be
- * too many.
- */
+/** Saves details as one array in a file: an import opens all its files at once. */
 export async function saveDetailsFile(visit: Visit, texts: AsyncIterable<string>): Promise<string> {
   const path = join(visit.directory, "details.json");
   const file = await open(path, "wx", 0o600);

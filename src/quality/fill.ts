@@ -2,7 +2,7 @@
 import type { Content } from "../changes/content.ts";
 import { comparedFields, valueAt } from "../changes/detect.ts";
 
-/** Always filled, or with a meaning of their own when they are not. */
+/** Always filled, or meant if not. */
 const UNMEASURED = [
   "source.name",
   "source.opportunity_id",
@@ -12,15 +12,14 @@ const UNMEASURED = [
   "relationships.canonical_id",
 ];
 
-/** Fields whose changes become events, so that their earlier fill is known. */
 const compared = comparedFields.filter((field) => !UNMEASURED.includes(field));
 
-/** Dotted paths of the measured fields, in the resource's order. */
+/** In the resource's order. Changes of the first become events, so that their earlier fill is known. */
 export const measuredFields: readonly string[] = [...compared, "applicant_types", "place", "award"];
 
 const paths = measuredFields.map((field) => field.split("."));
 
-/** For each measured field, whether the record has a value. An empty text or list is none. */
+/** For each measured field; an empty text or list is no value. */
 export function filledFields(content: Content): boolean[] {
   return paths.map((path) => {
     const value = valueAt(content, path);

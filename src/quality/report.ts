@@ -1,4 +1,4 @@
-/** How good the stored data of each source are: which fields are filled, which values cannot be, and what has become worse. */
+/** How good the data of each source are: fields filled, values that cannot be, and what became worse. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { contentOfWhole } from "../changes/content.ts";
 import { exportOpportunities } from "../export/records.ts";
@@ -15,31 +15,29 @@ export type SourceQuality = {
   source: string;
   records: number;
   live: number;
-  /** Records that stand for an opportunity of another source. */
+  /** Records of an opportunity of another source. */
   linked: number;
   /** The last finished import. Null if the log has none. */
   last_import: { id: number; finished_at: string; read: number; rejected: number } | null;
   fill: { field: string; records: number; share: number }[];
   /** Only what was found. `sample_ids` are of at most three records. */
   findings: { rule: string; says: string; records: number; sample_ids: string[] }[];
-  /** What it is compared with: the live records before the last import, or at an instant. Null if there were none. */
+  /** Live records before the last import, or at an instant. Null if there were none. */
   compared: { since: string; live: number } | null;
-  /** What is less than before: shares of fields, or the number of live records. */
+  /** Shares of fields, or the number of live records. */
   falls: { what: string; before: number; now: number }[];
 };
 
-/** Duplicates need other records, so they are found here. */
+/** Needs other records, so it is found here. */
 export const DUPLICATE = { name: "duplicate", says: "source, number, title and kind are those of another record" };
 
 const SAMPLES = 3;
-/** A share is reported if it falls by this much, a number of records if it falls to this part of what it was. */
+/** By which a share falls, and to which part a number of records. */
 const [SHARE_FALL, COUNT_FALL] = [0.1, 0.5];
-/** Of fewer records, a share says nothing. */
 const COMPARED_MIN = 10;
-/** Imports among which the last one of a source is looked for. */
 const IMPORTS = 1000;
 
-/** `sources` are codes in upper case; all if absent. Without `since`, each source is compared with what it was before its last import. */
+/** All sources if absent. Without `since`, each is compared with before its last import. */
 type QualityOptions = {
   sources?: readonly string[] | undefined;
   since?: EpochMs | undefined;
@@ -47,7 +45,7 @@ type QualityOptions = {
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
-/** The quality of each source that has records, in the order of codes. Reads every record once. */
+/** Of each source that has records. Reads every record once. */
 export async function qualityOf(db: CatalogDb, { sources, since, now, report }: QualityOptions): Promise<SourceQuality[]> {
   const chosen = (await sourceStatuses(db)).filter(({ source }) => sources === undefined || sources.includes(source));
   const total = chosen.reduce((sum, { records }) => sum + records, 0);
@@ -138,7 +136,7 @@ function fallsOf(past: Fill, present: Fill): SourceQuality["falls"] {
   return [...records, ...fields.filter(({ before, now }) => present.live > 0 && round(before - now) >= SHARE_FALL)];
 }
 
-/** Whether the source has another record of the same number, title and kind. Stages of one acquisition differ in kind. */
+/** Stages of one acquisition differ in kind. */
 function isKnown(known: Set<bigint>, { title, program: { solicitation_id, contract_class }, dates }: WholeOpportunity): boolean {
   if (solicitation_id === null || solicitation_id.trim() === "") return false;
   const hash = BigInt(Bun.hash(JSON.stringify([solicitation_id.toUpperCase(), title.toUpperCase(), contract_class, dates.posted_at])));

@@ -1,4 +1,4 @@
-/** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
+/** What a record cannot say at the instant of reading: one rule a row. */
 import { agencyCodeOf } from "../filter/columns.ts";
 import { contradictions, isBefore } from "../opportunities/contradictions.ts";
 import { dueOf } from "../opportunities/due.ts";
@@ -11,10 +11,9 @@ import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 type DataRule = { name: string; says: string; breaks: (record: WholeOpportunity, now: EpochMs) => boolean };
 
 const TEN_YEARS_MS = 3653 * DAY_MS;
-/** No source has older records than DSIP's of 1983. */
+/** DSIP's of 1983 are the oldest. */
 const EARLIEST = Date.UTC(1980, 0, 1);
 
-/** In the order in which a report names them. */
 export const dataRules: readonly DataRule[] = [
   { name: "empty_title", says: "title has no letter or digit", breaks: ({ title }) => !/[\p{L}\p{N}]/u.test(title) },
   { name: "test_record", says: "title or number marks a test", breaks: isTest },
@@ -40,14 +39,14 @@ export const dataRules: readonly DataRule[] = [
   },
 ];
 
-/** U+FFFD stands for bytes that were no text; the others are UTF-8 that was read as Windows-1252. */
+/** Bytes that were no text; UTF-8 that was read as Windows-1252. */
 function hasBrokenText({ title, summary, description }: WholeOpportunity): boolean {
   return [title, summary, description].some((text) => text !== null && /\uFFFD|â€[™œ\u009d“”˜]|Ã[©¨¡±³¼]/.test(text));
 }
 
 function hasUnknownAgency(opportunity: WholeOpportunity): boolean {
   const { agency, sub_agency } = opportunity.organization;
-  if (agency === null && sub_agency === null && opportunity.sidecar.agency_codes.length === 0) return false; // Not filled, which is no wrong value.
+  if (agency === null && sub_agency === null && opportunity.sidecar.agency_codes.length === 0) return false; // Not filled.
   return agencyCodeOf(opportunity) === null;
 }
 
@@ -85,7 +84,7 @@ function hasBadEmail({ contacts }: WholeOpportunity): boolean {
   return contacts.some(({ email }) => email !== null && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email));
 }
 
-/** The rule of a contradiction, of which imports warn, too. */
+/** Imports warn of contradictions, too. */
 function contradiction(wanted: (typeof contradictions)[number]["name"]): DataRule {
   const { name, says, breaks } = contradictions.find(({ name }) => name === wanted) ?? contradictions[0];
   return { name, says, breaks: (record) => breaks({ ...record, ...record.sidecar }) };

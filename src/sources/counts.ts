@@ -1,4 +1,4 @@
-/** Counts that transactions keep in step with what they store: reading them costs the same however many records there are. */
+/** Counts that transactions keep in step: reading them costs the same however many records there are. */
 import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { jsonOf, parameter, pick, query, select } from "../../db/query.ts";
@@ -41,7 +41,7 @@ export async function listCounts(sql: Pick<CatalogSql, "all">, kind: Count["kind
   return sql.all(ofKind, { kind });
 }
 
-/** Up to `limit` days on which a source posted records, not later than `until`, the newest first: YYYY-MM-DD. */
+/** Days on which a source posted records, until `until`, the newest first: YYYY-MM-DD. */
 export async function listPostingDays(sql: Pick<CatalogSql, "all">, source: string, until: string, limit: number): Promise<string[]> {
   return (await sql.all(newestPosted, { source, until, limit })).map(({ day }) => day);
 }

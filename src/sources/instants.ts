@@ -1,6 +1,4 @@
-/**
- * When imports last changed a source, or finished on it, at all and on each day; and until when statuses of the whole catalog were judged.
- */
+/** When imports last changed a source or finished, at all and on each day; and until when statuses were judged. */
 import { and, desc, eq, lte } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, parameter, pick, query, select, selectSome } from "../../db/query.ts";
@@ -21,23 +19,22 @@ const newestDays = query(
       .limit(limit),
 );
 
-/** Notes when something last happened to a source, and to the whole catalog if that is "". */
+/** When it last happened to a source, or with "" to the catalog. */
 export async function noteInstant(sql: CatalogSql, source: string, name: Name, at: EpochMs): Promise<void> {
   await sql.run(set, { source, day: "", name, at });
 }
 
-/** Notes the same for the day of the instant. */
 export async function noteDay(sql: CatalogSql, source: string, name: "changed" | "imported", at: EpochMs): Promise<void> {
   await sql.run(set, { source, day: dateAt(at), name, at });
 }
 
-/** The instants of a source, or of the catalog (""), as far as they are known. */
+/** Those of a source, or of the catalog (""), that are known. */
 export async function readInstants(sql: Pick<CatalogSql, "all">, source: string): Promise<Partial<Record<Name, EpochMs>>> {
   const rows = await sql.all(ofDay, { source, day: "" });
   return Object.fromEntries(rows.map(({ name, at }) => [name, at]));
 }
 
-/** Up to `limit` days on which that happened, not later than `until`, the newest first: YYYY-MM-DD. */
+/** Days on which that happened, until `until`, the newest first: YYYY-MM-DD. */
 export async function listDays(sql: Pick<CatalogSql, "all">, source: string, name: "changed" | "imported", until: string, limit: number) {
   return (await sql.all(newestDays, { source, name, until, limit })).map(({ day }) => day).filter((day) => day !== "");
 }

@@ -1,17 +1,17 @@
-/** What imports note of a source: when they finished, and when they found something new. */
+/** When imports finished, and found something new. */
 import type { CatalogSql } from "../../db/engine.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
 import { listPostingDays } from "./counts.ts";
 import { listDays, noteDay, noteInstant, readInstants } from "./instants.ts";
 import { DAYS_SEEN, type News } from "./silence.ts";
 
-/** Notes that an import found something new, in its transaction. Dates of a backfill say nothing about how often a source has news. */
+/** Notes news of an import. Dates of a backfill say nothing about how often there are some. */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs, isBackfill: boolean): Promise<void> {
   await noteInstant(sql, source, "changed", instant);
   if (!isBackfill) await noteDay(sql, source, "changed", instant);
 }
 
-/** Notes that an import of a source finished. `asOf` is the instant of a backfill. */
+/** Notes the end of an import; `asOf` is the instant of a backfill. */
 export async function noteImport(sql: CatalogSql, source: string, finishedAt: EpochMs, asOf: EpochMs | null): Promise<void> {
   await noteInstant(sql, source, "imported", finishedAt);
   await noteInstant(sql, source, "known_until", asOf ?? finishedAt);
@@ -20,7 +20,7 @@ export async function noteImport(sql: CatalogSql, source: string, finishedAt: Ep
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
+/** Up to `today`; and when an import last changed the source, if known. */
 export async function readNews(sql: Reading, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
   const { changed: changed_at = null, known_until } = await readInstants(sql, source);
   const posted = await listPostedDays(sql, source, today, DAYS_SEEN);
@@ -35,7 +35,7 @@ export async function readNews(sql: Reading, source: string, today: string): Pro
   };
 }
 
-/** The newest days on which a source posted a record. A day that was still to come at the last import was only planned. */
+/** A day that was still to come at the last import was only planned. */
 export async function listPostedDays(sql: Reading, source: string, today: string, limit: number): Promise<string[]> {
   const { known_until } = await readInstants(sql, source);
   const known = known_until === undefined ? today : dateAt(known_until);

@@ -1,11 +1,11 @@
-/** What the records of each source say about their agency, and how many say the same: the counts `agency`. (E-59) */
+/** What records say about their agency, and how many of a source the same: the counts `agency`. (E-59) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import { listCounts } from "./counts.ts";
 
 type PublishedAgency = { agency: string | null; sub_agency: string | null; codes: readonly string[] };
 
-/** A longer name or code, and further codes, do not count: an index of PostgreSQL takes names of less than 2,700 bytes. */
+/** The rest does not count: an index of PostgreSQL takes names of less than 2,700 bytes. */
 const [NAME_MAX, CODE_MAX, CODES_MAX] = [200, 20, 8];
 
 export function countNameOf({ agency, sub_agency, codes }: PublishedAgency): string {
@@ -13,7 +13,7 @@ export function countNameOf({ agency, sub_agency, codes }: PublishedAgency): str
   return JSON.stringify([...names, ...codes.slice(0, CODES_MAX).map((code) => code.slice(0, CODE_MAX))]);
 }
 
-/** Every distinct agency as published, by source, and how many records have it. */
+/** Each distinct agency by source, and how many records have it. */
 export async function listPublishedAgencies(sql: CatalogSql): Promise<(PublishedAgency & { source: string; records: number })[]> {
   const counts = (await listCounts(sql, "agency")).filter(({ number }) => number > 0);
   return counts.map(({ subject: source, name, number: records }) => {
@@ -22,7 +22,7 @@ export async function listPublishedAgencies(sql: CatalogSql): Promise<(Published
   });
 }
 
-/** By source: how many records are of an agency that is not in the table. */
+/** By source: records of an agency that is not in the table. */
 export async function countUnresolved(sql: CatalogSql): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { source, records, ...published } of await listPublishedAgencies(sql)) {

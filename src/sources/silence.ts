@@ -3,24 +3,23 @@ import { DAY_MS } from "../text/instant.ts";
 
 /** Days as YYYY-MM-DD. */
 export type News = {
-  /** On which a source posted or changed something, and on which its imports finished, the newest first. Without backfills. */
+  /** On which a source had news, and imports of it finished, the newest first. Without backfills. */
   news_days: readonly string[];
   import_days: readonly string[];
-  /** Up to which the source is known: the day of the last import, or of its `--as-of`. */
+  /** The day of the last import, or of its `--as-of`. */
   known_on: string | null;
 };
 
 export type Silence = {
-  /** `silent`: nothing came for longer than is usual. `null`: its past is too short to tell. */
+  /** `null`: its past is too short to tell. */
   state: "ok" | "silent" | null;
   /** `no_imports`: its imports have stopped. `no_news`: they go on, and find nothing new. */
   silent_because: "no_imports" | "no_news" | null;
-  /** Usual pauses in days, null if unknown: nine in ten of the recent ones were not longer. */
+  /** In days: nine in ten of the recent pauses were not longer. */
   usual_news_pause_days: number | null;
   usual_import_pause_days: number | null;
 };
 
-/** Days that are looked at. */
 export const DAYS_SEEN = 31;
 /** Fewer days say nothing about a habit. */
 const [NEWS_DAYS_MIN, IMPORT_DAYS_MIN] = [10, 5];
@@ -35,7 +34,7 @@ export function silenceOf({ news_days, import_days, known_on }: News, today: str
   const usual_news_pause_days = usualPause(news_days, NEWS_DAYS_MIN);
   const usual_import_pause_days = usualPause(import_days, IMPORT_DAYS_MIN);
   const newest = news_days[0] ?? null;
-  // With few imports, by the pauses of the source: it has had news since the last import.
+  // With few imports, by the source's pauses: it has had news since the last.
   const noImports =
     usual_import_pause_days === null
       ? isOver(known_on, today, usual_news_pause_days, NEWS_PAUSE_MIN)
@@ -56,7 +55,6 @@ function isOver(from: string | null, to: string | null, usual: number | null, le
   return from !== null && to !== null && usual !== null && daysBetween(from, to) > Math.max(least, FACTOR * usual);
 }
 
-/** The pause between two days that nine in ten of these pauses do not exceed. */
 function usualPause(days: readonly string[], least: number): number | null {
   if (days.length < least) return null;
   const pauses = days.slice(1).map((day, index) => daysBetween(day, days[index] ?? day));

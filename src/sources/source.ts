@@ -20,7 +20,7 @@ export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
   return db.all(allSources);
 }
 
-/** Adds a source, or updates the one with this code. Returns it with its code upper-cased. Throws if the code or the name is not valid. */
+/** Adds or updates a source. Returns it with its code upper-cased. Throws if code or name is not valid. */
 export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<SourceEntry> {
   const code = upperCaseCode(entry.code.trim());
   if (!CODE.test(code)) {
@@ -35,7 +35,7 @@ export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<Sour
   return { code, name, description };
 }
 
-/** Removes a named source. Its records stay and count as `OTHER`. Returns false if there was none with this code. */
+/** Its records stay and count as `OTHER`. Returns false if there was none. */
 export async function removeSource(db: CatalogDb, code: string): Promise<boolean> {
   return (await db.run(deleteSource, { code: upperCaseCode(code.trim()) })) > 0;
 }
@@ -46,7 +46,7 @@ export async function listSourcesOfRecords(db: Pick<CatalogSql, "all">): Promise
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }
 
-/** By source code: the newest day up to `today` on which the source posted a record; of all sources, or of the given ones. */
+/** The newest day up to `today` on which a source posted a record; of all, or of the given ones. */
 export async function newestPostedDates(db: CatalogDb, today: string, sources?: readonly string[]): Promise<Map<string, string>> {
   const newest = new Map<string, string>();
   for (const source of sources ?? (await listSourcesOfRecords(db))) {
@@ -67,7 +67,7 @@ export class UnknownSource extends Failure {
   }
 }
 
-/** Throws an UnknownSource if there is one: a typo would otherwise select nothing. */
+/** Throws an UnknownSource: a typo would select nothing. */
 export async function requireSources(db: CatalogDb, codes: readonly string[], action: string): Promise<void> {
   const known = [...(await listSources(db)).map(({ code }) => code), ...(await listSourcesOfRecords(db))];
   for (const code of codes) {
@@ -77,7 +77,7 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
   }
 }
 
-/** The same codes, and for `OTHER` those of all records whose source is not named (D-13). */
+/** With `OTHER`, those of all records whose source is not named (D-13). */
 export async function withOtherSources(db: CatalogDb, codes: readonly string[]): Promise<string[]> {
   if (!codes.includes("OTHER")) return [...codes];
   const named = (await listSources(db)).map(({ code }) => code);
@@ -101,13 +101,9 @@ const lastChanges = query(
   },
 );
 
-/** How many records of a source changed last in a bucket of time, counted from 0. */
 export type LastChanges = RowsOf<typeof lastChanges>;
 
-/**
- * How many records of each source changed last in each bucket of a period: after `since`, and not after `until`. Its cost follows the
- * period.
- */
+/** How many records changed last in each bucket after `since`, until `until`. Its cost follows the period. */
 export async function recordsByLastChange(
   db: CatalogDb,
   period: { since: number; until: number; bucketMs: number },

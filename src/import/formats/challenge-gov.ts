@@ -21,7 +21,7 @@ export const challengeGov: Format = {
     ),
 };
 
-/** A challenge is identified by the address of its page alone, which may be on any host. */
+/** Identified by the address of its page alone, which may be on any host. */
 function readChallenge(challenge: JsonObject): ReadItem {
   const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
   const url = text("details_url");
@@ -46,7 +46,7 @@ function readChallenge(challenge: JsonObject): ReadItem {
   };
 }
 
-/** Splits "Department - Bureau" and "Department of X, Bureau". Any other comma is part of a name. */
+/** "Department - Bureau" or "Department of X, Bureau". Any other comma is part of a name. */
 function organizationOf(agency: string): NonNullable<Draft["organization"]> {
   const [, department = agency, bureau = null] =
     /^(.+?) [-–—]+ (.+)$/s.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];

@@ -20,15 +20,14 @@ export const darpa: Format = {
   read,
 };
 
-/** Facts about the rows, collected from all files. */
 type Survey = {
-  /** The fullest row of each node, by file; the last one if several are equally full. */
+  /** The fullest row of each node, by file; of equals the last. */
   fullest: Map<Input, Map<string, { length: number; line: number }>>;
   /** The node of each opportunity number; "" if several have it. */
   nodes: Map<string, string>;
 };
 
-/** Each node comes twice in a feed, once without its body: the full row replaces the other one. */
+/** Each node comes twice in a feed, once without its body, which the full row replaces. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const survey = await surveyOf(inputs);
   yield* itemsOf(rowsOf(inputs), (row, { input, line }) => {
@@ -57,7 +56,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   return survey;
 }
 
-/** The second field is the first without some links, but it is the only one with a text in some feeds. */
+/** Without some links, but the only one with a text in some feeds. */
 function bodyOf(row: JsonObject): string {
   return textOf(row.field_body_with_summary) || textOf(row.field_body_with_summary_1);
 }
@@ -82,18 +81,17 @@ function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatCon
     dates: { opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn), closes_at },
     classifications: { keywords: distinct(textOf(row.field_research_topics).split("|").map(plainText)) },
     attachments: link === undefined ? [] : [link],
-    // Left out if the feed lacks the umbrella announcement, because a closed one leaves the feed before its topics do.
+    // Unknown if the feed lacks it: a closed umbrella leaves the feed before its topics do.
     ...(parent === undefined ? {} : { relationships: { parent_id: opportunityId(SOURCE, parent) } }),
   };
 }
 
-/** The node under whose number this one was issued: DARPA-PA-25-07 for DARPA-PA-25-07-06. */
+/** Under whose number it was issued: DARPA-PA-25-07 for DARPA-PA-25-07-06. */
 function umbrellaOf(number: string, { nodes }: Survey): string | undefined {
   const [, prefix = ""] = /^(.+-\d+)-\d+$/.exec(number) ?? [];
   return (prefix && nodes.get(prefix)) || undefined;
 }
 
-/** The feed states a type only in the beginning of a title. */
 function typeOf(title: string): string | null {
   if (/^(industry|proposers?'?) day:/i.test(title)) return "INDUSTRY_EVENT";
   if (/^rfi:/i.test(title)) return "RFI";
@@ -101,7 +99,7 @@ function typeOf(title: string): string | null {
   return type === "OTHER" ? null : type;
 }
 
-/** Separates the text from the link that many end with: ` | <a href="/research/programs/shine">See Program</a>`. */
+/** Many end with a link: ` | <a href="/research/programs/shine">See Program</a>`. */
 function splitBody(body: string): { text: string; link?: { name: string; url: string } } {
   const bar = body.lastIndexOf("|");
   const [, attributes = "", name = "", after = ""] =
@@ -112,7 +110,7 @@ function splitBody(body: string): { text: string; link?: { name: string; url: st
   return { text: text.replaceAll('href="/', `href="${SITE}/`), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
 }
 
-/** Begins where no blank precedes. Otherwise a long run of blanks within a text would be searched from each of them. */
+/** Begins where no blank precedes: a long run within a text is searched once. */
 const BLANKS_AT_END = /(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/;
 
 function absoluteUrl(address: string): string | null {

@@ -134,8 +134,11 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     else if (!isQuestion(value)) {
       survey.details.set(id, { ...piece, input, value });
       after = id;
-    } else if (after !== undefined) survey.questions.set(after, [...(survey.questions.get(after) ?? []), value]);
-    else
+    } else if (after !== undefined) {
+      const questions = survey.questions.get(after) ?? [];
+      survey.questions.set(after, questions);
+      questions.push(value);
+    } else
       throw new InvalidInput(input.name, "it does not say which topic its questions are about; give that topic's details file before it");
   }
   return survey;

@@ -52,7 +52,7 @@ function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
   };
 }
 
-/** Rows stay "Open" after their due date has passed, so only "Closed" is taken as it stands. Otherwise the dates decide. */
+/** Rows stay "Open" after their due date, so only "Closed" is taken as it stands. */
 function nspiresStatus(status: string, { warn }: FormatContext): Pick<Draft, "status"> {
   if (status === "Closed") return { status: "closed" };
   if (status !== "Open" && status !== "Due in 30 Days") warn(`unknown status "${status}": the dates decide`);
@@ -68,7 +68,6 @@ function kindOf(announcement: string, title: string, { warn }: FormatContext): N
   return { type: type === "OTHER" ? null : type, contract_class: announcement === "OTHER" ? null : announcement || null };
 }
 
-/** Two dashes mean that no date is stated. */
 function instantOf(date: string, time: string, { warn }: FormatContext): string | null {
   return date === "--" ? null : dateInstant(date, time, warn);
 }

@@ -16,7 +16,7 @@ type Element = DefaultTreeAdapterMap["element"];
 /** A row, as the rejects file shows it. */
 type TableRow = { appendix: string; title: string; url: string; step1: string; due: string };
 
-/** The page: its year, such as "2025", its rows in order, and the texts of its notes by number. */
+/** The page: its year, such as "2025", its rows, and its notes by number. */
 type Page = { year: string; rows: TableRow[]; notes: Map<string, string> };
 
 export const nasaRoses: Format = {
@@ -62,7 +62,7 @@ function rowOf(tr: Element): TableRow[] {
   return [{ appendix: textIn(appendix), title: textIn(program), url, step1: textIn(step1), due: textIn(due) }];
 }
 
-/** Whether an element has a start tag and no end tag. parse5 adds missing elements, and closes all of them. */
+/** parse5 adds missing elements, and closes all of them. */
 function isUnclosed({ sourceCodeLocation }: Element): boolean {
   return sourceCodeLocation?.startTag !== undefined && sourceCodeLocation.endTag === undefined;
 }
@@ -71,7 +71,7 @@ function isElement(node: Node, name: string): node is Element {
   return node.nodeName === name;
 }
 
-/** The nodes below a node, in order. Not recursive, because damaged pages may be nested thousands deep. */
+/** Not recursive, because damaged pages may be nested thousands deep. */
 function* descendantsOf(root: Node): Iterable<Node> {
   const open: Node[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -84,7 +84,7 @@ function textIn(node: Node | undefined): string {
   return node === undefined ? "" : contentOf(descendantsOf(node));
 }
 
-/** The text of nodes on one line. A date may be split by tags, so only line breaks separate words. */
+/** On one line. A date may be split by tags, so only line breaks separate words. */
 function contentOf(nodes: Iterable<Node>): string {
   let text = "";
   for (const node of nodes) {
@@ -102,7 +102,6 @@ function notesOf(words: string): Map<string, string> {
 
 /* The opportunity */
 
-/** An appendix that occurs twice, such as D.3C, has two programs: the later ones add their title. */
 function idOf({ appendix, title }: TableRow, year: string, seen: ReadonlySet<string>): string {
   const id = `ROSES-${year}-${appendix}`;
   return seen.has(id) ? `${id}-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}` : id;
@@ -136,13 +135,13 @@ function toDraft(id: string, row: TableRow, { year, notes }: Page, context: Form
   };
 }
 
-/** The address of a program as the page writes it. A relative one is of NSPIRES, which serves the page. */
+/** A relative address is of NSPIRES, which serves the page. */
 function urlOf({ url }: TableRow): string | null {
   if (url === "" || URL.canParse(url)) return url || null;
   return URL.parse(url, "https://nspires.nasaprs.com/external/solicitations/")?.href ?? url;
 }
 
-/** The text in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */
+/** Where proposals are accepted, the status follows from the dates. */
 function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
   if (due === "N/A" || /^not solicited/i.test(due)) return { status: "closed", status_display: due };
   if (due === "TBD") return { status: "forecast", status_display: due };
@@ -153,7 +152,7 @@ function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status"
 
 const DATE = /\b\d{1,2}\/\d{1,2}\/\d{4}\b/;
 
-/** The first due date, of a notice of intent or a first step, and that of the proposal: the cells hold the words with it. */
+/** The first due date, of a notice of intent or a first step, and that of the proposal, each with its words. */
 function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, context: FormatContext): Pick<Draft, "dates" | "due_dates"> {
   const anyTime = /^no due date/i.test(due) ? lastDayIn(note ?? "", context) : null;
   if (/^no due date/i.test(due) && anyTime === null)
@@ -167,7 +166,7 @@ function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, co
   return closes_at === null ? { dates: { response_at: first } } : { dates: { closes_at }, due_dates };
 }
 
-/** "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026": the end of that day. */
+/** "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026". */
 function lastDayIn(note: string, { warn }: FormatContext): string | null {
   return dateInstant(/\bup to ([A-Z][a-z]{2,8} \d{1,2}, 20\d\d)\b/.exec(note)?.[1] ?? "", "23:59:59", warn);
 }
@@ -176,7 +175,7 @@ function dueDate(cell: string, { warn }: FormatContext): string | null {
   return dateInstant(DATE.exec(cell)?.[0] ?? "", "23:59:59", warn);
 }
 
-/** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */
+/** What the first step is, such as "Mandatory NOI", and how to submit. */
 function requirementsOf({ step1, due }: TableRow): string | null {
   const [first, proposal] = [step1, due].map(wordsIn);
   const parts = [
@@ -187,7 +186,6 @@ function requirementsOf({ step1, due }: TableRow): string | null {
   return joined(parts, "\n");
 }
 
-/** The words in brackets below a date. */
 function wordsIn(cell: string): string {
   return /\(([^()]*)\)/.exec(cell)?.[1]?.trim() ?? "";
 }

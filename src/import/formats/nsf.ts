@@ -36,7 +36,7 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 type Text = (column: Column) => string;
 
-/** A program whose solicitation was replaced may have a row for each of both: the newest replaces the others. */
+/** A program may have a row for each of its solicitations: the newest replaces the others. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const newest = await newestPostings(inputs);
   yield* itemsOf(rowsOf(inputs), (row) => {
@@ -52,7 +52,6 @@ function rowsOf(inputs: readonly Input[]) {
   return elementsOf(inputs, ({ bytes }) => csvRows(bytes(), COLUMNS));
 }
 
-/** The last posting date of each id that occurs. */
 async function newestPostings(inputs: readonly Input[]): Promise<Map<string, string>> {
   const newest = new Map<string, string>();
   for await (const { raw } of rowsOf(inputs)) {
@@ -67,9 +66,7 @@ function textIn(row: CsvRow): Text {
   return (column) => withoutC1Controls(row[column] ?? "").trim();
 }
 
-/**
- * Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it.
- */
+/** Dear Colleague Letters have no program id. Programs of one solicitation share its number, which changes with it. */
 function idOf(text: Text): string {
   return text("Program ID") || text("URL");
 }
@@ -83,7 +80,6 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
   const { due_dates, closes_at } = dueDates(due);
   return {
     source: { code: SOURCE, opportunity_id: id, url: text("URL") || null },
-    // The number finds the program, too, and so does each earlier one.
     ...(number === "" || number === id ? {} : { earlier_ids: [number] }),
     title: title || "Untitled",
     summary: summaryOf(text("Synopsis")),
@@ -123,7 +119,7 @@ function labelOf(word: string, { warn }: FormatContext): string {
   return label ?? word;
 }
 
-/** The words of a status in which no proposals are accepted. Otherwise the status follows from the dates. */
+/** No proposals are accepted then. Otherwise the dates decide. */
 const CLOSED = new Set(["Waiting for new publication", "Current but no longer receiving proposals"]);
 
 function nsfStatus(status: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {

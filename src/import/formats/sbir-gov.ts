@@ -1,4 +1,4 @@
-/** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
+/** SBIR.gov: its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
 
 import { resolveAgency } from "../../agencies/resolve.ts";
 import { type Agency, agencyByCode, isWithin } from "../../agencies/table.ts";
@@ -25,7 +25,6 @@ export const sbirGov: Format = {
 
 const DEFENSE = "DOD";
 
-/** The export's columns and the API's fields with the same values, for solicitation and topic. */
 const SOLICITATION_COLUMNS = {
   Phase: "phase",
   Program: "program",
@@ -46,7 +45,7 @@ const TOPIC_COLUMNS = {
   SBIRTopicLink: "sbir_topic_link",
 } as const;
 
-/** Most characters of a solicitation without its topics, because each topic's record repeats it. Real ones have a few thousand. */
+/** Most characters besides the topics, because each topic's record repeats them. Real ones have a few thousand. */
 const SOLICITATION_MAX = 100_000;
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
@@ -66,7 +65,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   }
 }
 
-/** Solicitations in the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
+/** In the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
 async function* solicitationsIn(input: Input): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
@@ -84,7 +83,6 @@ function solicitationFault({ solicitation_topics, ...solicitation }: JsonObject)
   return undefined;
 }
 
-/** The topics of a solicitation; an empty one if it has none. */
 function topicsOf(solicitation: JsonObject): JsonObject[] {
   const topics = objectsOf(solicitation.solicitation_topics);
   return topics.length === 0 ? [{}] : topics;
@@ -113,7 +111,6 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
     },
     program: {
       type: programType({ program, title, number }),
-      // The export lacks these, so that the values from the API stay.
       ...("solicitation_number" in solicitation ? { solicitation_id: number || null } : {}),
       ...("solicitation_title" in solicitation ? { solicitation_title: solicitationTitle || null } : {}),
       contract_class: phaseOf(textOf(solicitation.phase)),
@@ -125,7 +122,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   };
 }
 
-/** Keeps stored values that are more complete: the API truncates texts at 6,000 characters, and the export has no due dates. */
+/** The API truncates texts at 6,000 characters, and the export has no due dates. */
 function reconciled(solicitation: JsonObject, draft: Draft, stored: Draft): Draft {
   const { summary = null, description, dates = {}, due_dates = [] } = stored;
   const { closes_at = null } = draft.dates ?? {};
@@ -139,8 +136,8 @@ function reconciled(solicitation: JsonObject, draft: Draft, stored: Draft): Draf
 }
 
 /**
- * A topic is identified by its page, because only the API has the solicitation's number, which can change, and topics are often numbered
- * 1, 2, 3. Undefined for topics of the Department of Defense: their topic code is unique, and the same as in the DoD portal.
+ * A topic is identified by its page: only the API has its solicitation's number, which can change. One of the Department of Defense by its
+ * code, as in the DoD portal.
  */
 function versionOf(solicitation: JsonObject, topic: JsonObject): Version | undefined {
   const page = /sbir\.gov\/(\w+\/\w+)\/?$/.exec(textOf(topic.sbir_topic_link))?.[1];
@@ -158,7 +155,6 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   }
 }
 
-/** The lineage of a topic that is not identified by its page. */
 function lineageOf(solicitation: JsonObject, topic: JsonObject, title: string): string {
   const number = textOf(solicitation.solicitation_number);
   const topicNumber = textOf(topic.topic_number);
@@ -172,7 +168,7 @@ function codeOf(solicitation: JsonObject, topic: JsonObject): string {
   return agency !== undefined && isWithin(agency.code, DEFENSE) ? textOf(topic.topic_number) : "";
 }
 
-/** The agency of a solicitation: a code (`DOD`, `DOW`) or, in 2023, its name. */
+/** A code (`DOD`, `DOW`) or, in 2023, a name. */
 function agencyIn(solicitation: JsonObject): { text: string; agency: Agency | undefined } {
   const text = textOf(solicitation.agency);
   const code = resolveAgency({ codes: [], agency: text, sub_agency: null, issuing_office: null });
@@ -191,7 +187,7 @@ function branchOf({ branch }: JsonObject): string | null {
   return text === "" || text === "N/A" ? null : text;
 }
 
-/** The status, or null if it follows from the dates (D-37). */
+/** Null if it follows from the dates (D-37). */
 function sbirStatus(status: string, opens: string | null, context: FormatContext): string | null {
   const word = status.toLowerCase();
   if (word === "closed") return "closed";
@@ -200,7 +196,7 @@ function sbirStatus(status: string, opens: string | null, context: FormatContext
   return null;
 }
 
-/** A solicitation may have several due dates before it expires. Nothing can be submitted between the last of them and that day. */
+/** There may be several due dates before it expires. Between the last and that day nothing can be submitted. */
 function deadlinesOf(solicitation: JsonObject, topic: JsonObject, context: FormatContext) {
   const expires = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context);
   if (!("application_due_date" in solicitation)) return { closes: expires }; // The export has only the day on which it expires.
@@ -230,7 +226,7 @@ function linkOf(address: unknown): NonNullable<Draft["attachments"]> {
   return url === "" ? [] : [{ name: "Agency's announcement", url }];
 }
 
-/** The original address of a link. Many lead to a copy in the web archive. */
+/** The original address: many links lead to a copy in the web archive. */
 function addressOf(link: unknown): string {
   return textOf(link).replace(/^https?:\/\/web\.archive\.org\/web\/\w+\//, "");
 }

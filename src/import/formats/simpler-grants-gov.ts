@@ -34,7 +34,6 @@ const TEXT_COLUMNS = {
   ...SUMMARY_TEXTS,
 } as const;
 
-/** The columns that are read one by one below. */
 const OTHER_COLUMNS = [
   "opportunity_status",
   "category",

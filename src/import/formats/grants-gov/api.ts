@@ -16,13 +16,10 @@ import { sameOrganization } from "./same.ts";
 /** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
-/** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
+/** How many a search found, and how many hits were read. Each file may be a page of it. */
 export type HitCounts = { found: number; hits: number };
 
-/**
- * Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. A hit that is not JSON is rejected
- * alone.
- */
+/** Reads a response, with or without its envelope, or an array of responses. A hit that is not JSON is rejected alone. */
 export async function* readResponses(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const isList = beginning.trimStart().startsWith("[");
@@ -50,7 +47,6 @@ async function wholeResponse(input: Input): Promise<FoundObject> {
   return { kind: "object", line: 1, raw: checked(objectOf(await wholeDocument(input))) };
 }
 
-/** A hit has only some of the fields. */
 function itemOfHit(line: SourceLine, context: FormatContext): Item {
   const grant = grantOfHit(objectOf(line.raw), context);
   if (grant.id === "") return { ...line, ...WITHOUT_ID };
@@ -68,14 +64,14 @@ function itemOfDetails(line: SourceLine, details: JsonObject, context: FormatCon
 
 const WITHOUT_ID = rejected("id must not be blank");
 
-/** The path of the hits in a response that begins like this. Undefined if they do not come early, as in details. */
+/** The path of the hits, if they come early; undefined as in details. */
 function pathOfHits(beginning: string): string | undefined {
   const [before] = /^.*?"oppHits"\s*:\s*\[/s.exec(beginning) ?? [];
   if (before === undefined) return undefined;
   return /"data"\s*:\s*\{/.test(before) ? "data.oppHits" : "oppHits";
 }
 
-/** What is wrong with a response. Errors are in the body, whatever the HTTP status was. */
+/** Errors are in the body, whatever the HTTP status was. */
 function responseFault(response: JsonObject): string | undefined {
   if (response.errorcode !== undefined && response.errorcode !== 0)
     return `is an error message of Grants.gov: ${textOf(response.errorcode)} ${textOf(response.msg)}`.trim();
@@ -104,7 +100,7 @@ function count(search: HitCounts, { hitCount }: JsonObject, hits: number): void 
 
 /* Hits */
 
-/** The fields that a hit has. Others, such as amounts, text and eligibility, keep the values of the extract or the details. */
+/** The fields that a hit has. Others keep the values of the extract or the details. */
 function partOf(
   grant: Grant,
   { source, title, status, status_display = null, organization, program, dates, classifications, agency_codes }: Draft,
@@ -221,13 +217,12 @@ function isForecast({ docType, synopsis }: JsonObject): boolean {
 const kinds = ["forecast", "synopsis"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A forecast or synopsis, and since when it was shown (0 if that is unknown for the first one). */
+/** Since when it was shown; 0 if that is unknown for the first one. */
 type Version = { kind: Kind; body: JsonObject; since: number };
 
-/** Details that were superseded, and when. */
 type Superseded = { details: JsonObject; until: number };
 
-/** The revisions that the upstream has shown, forecast and synopsis apart; none if one of them is missing or undated. */
+/** The revisions that the upstream has shown; none if one of them is missing or undated. */
 function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: FormatContext): { revisions?: Revision[] } {
   const past = supersededIn(objectsOf(opportunityHistoryDetails));
   const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
@@ -252,7 +247,7 @@ function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefine
   return dated.length < revisions.length ? undefined : dated.toSorted((one, other) => one.until - other.until);
 }
 
-/** The versions of a kind that were shown, oldest first. Undefined if one is missing. */
+/** Oldest first. Undefined if one is missing. */
 function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject): Version[] | undefined {
   const superseded = past.filter(({ details }) => details[kind] != null);
   const last = objectOf(present[kind]);
@@ -265,12 +260,12 @@ function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject
   });
 }
 
-/** The first instant of the posting date, before which a synopsis is not shown. */
+/** Before its posting date, a synopsis is not shown. */
 function postedAt(body: JsonObject): number {
   return startOfEasternDate(writtenDate(dateIn(body, "postingDate"))) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** A revision as it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
+/** As it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
 function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: FormatContext): Draft {
   const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
@@ -293,7 +288,7 @@ function instantOf(words: unknown): number | undefined {
   return /^[A-Z][a-z]{2} \d\d?, \d{4} \d\d:\d\d:\d\d [AP]M E[SD]T$/.test(text) ? Date.parse(text) : undefined;
 }
 
-/** Each file has the kind of its folder, which is that of the announcement. */
+/** Each file has the kind of its folder. */
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
   const files = objectsOf(details.synopsisAttachmentFolders)
     .flatMap(({ folderType, synopsisAttachments }) => arrayOf(synopsisAttachments).map((file) => ({ folderType, ...objectOf(file) })))

@@ -2,7 +2,6 @@
 
 export const GRANTS_GOV = "GRANTS_GOV";
 
-/** Labels by code. */
 export type Codes = Readonly<Record<string, string>>;
 
 export const opportunityCategories: Codes = { D: "Discretionary", M: "Mandatory", C: "Continuation", E: "Earmark", O: "Other" };
@@ -32,7 +31,7 @@ export const applicantCodes: Codes = {
 /** A code with its label. An unknown code is its own label. */
 export type Coded = { code: string; label: string };
 
-/** Reads the codes from texts with one or several of them. Warns of unknown ones. */
+/** The codes in texts with one or several of them. Warns of unknown ones. */
 export function readCodes(texts: readonly string[], codes: Codes, what: string, warn: (message: string) => void): Coded[] {
   const found: Coded[] = [];
   for (const code of separated(texts)) {
@@ -43,7 +42,7 @@ export function readCodes(texts: readonly string[], codes: Codes, what: string, 
   return found;
 }
 
-/** The label of a code; undefined if unknown. A code may be any text, `constructor` too. */
+/** Undefined if unknown. A code may be any text, `constructor` too. */
 export function labelOf(code: string, codes: Codes): string | undefined {
   return Object.hasOwn(codes, code) ? codes[code] : undefined;
 }
@@ -61,7 +60,7 @@ export function pageUrlOf(id: string): string {
   return `https://www.grants.gov/search-results-detail/${id}`;
 }
 
-/** Reads assistance listing numbers from texts with one or several of them. Warns of unusual ones. */
+/** The assistance listing numbers in texts with one or several of them. Warns of unusual ones. */
 export function readListings(texts: readonly string[], warn: (message: string) => void): { number: string; title: string }[] {
   const found: { number: string; title: string }[] = [];
   for (const number of separated(texts)) {

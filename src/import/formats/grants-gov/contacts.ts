@@ -2,34 +2,29 @@
 import { decodeEntities, plainText } from "../../../text/plain-text.ts";
 import type { Draft } from "../../record.ts";
 
-/**
- * What Grants.gov states: a person's name and telephone number, an address, and a text that may hold all of these, also of several people.
- */
+/** A person's name and number, an address, and a text that may hold all of these, also of several people. */
 export type StatedContact = { name: string; email: string; phone: string; text: string };
 
 type Contact = { name: string | null; email: string | null; phone: string | null; role: string };
-/** The lines of the text that belong to one address, or to none. */
+/** The lines that belong to one address, or to none. */
 type Part = { email: string | null; lines: string[] };
 
 const ROLE = "Grantor contact";
 /** Real texts have at most five. Without a limit, a hostile one could have more than a record may. */
 const PARTS_MAX = 100;
 
-// Anchored at the start of a word and bounded by RFC 5321's lengths. Otherwise a long word without "@" would be searched from each character.
-// The last part has one letter case, because texts glue words to addresses: "help@agency.govHours of operation".
+// Anchored and bounded by RFC 5321's lengths: a long word without "@" is searched once. One letter case at the end, because texts glue
+// words to addresses: "help@agency.govHours of operation".
 const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.(?:[a-z]{2,63}|[A-Z]{2,63}|[A-Z][a-z]{1,62})/g;
 const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s\u2010-\u2015-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. \u2010-\u2015]{0,2}\d{3}[-. \u2010-\u2015]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
-/** A line that is only a telephone number. */
 const PHONE_LINE = /^(?:(?:tele)?phone(?: number)?[:\s]*)?[+(]?\d[\d().\s\u2010-\u2015-]{5,18}(?:(?:x|ext\.?)\s*\d{1,6})?$/i;
-/** The text between a name and the address or number after it. */
 const LABEL = new RegExp(
   ["(?:^|[,;:(–-])\\s{0,5}(?:WORDS[:\\s]{0,5})?$", "\\sWORDS\\s{0,5}:\\s{0,5}$"]
     .join("|")
     .replaceAll("WORDS", "(?:e-?mail(?: address)?|(?:tele)?phone(?: number)?)"),
   "i",
 );
-/** Longest label, with what precedes it. */
 const LABEL_LENGTH_MAX = 40;
 
 export function contactsOf({ name, email, phone, text }: StatedContact): NonNullable<Draft["contacts"]> {
@@ -39,7 +34,7 @@ export function contactsOf({ name, email, phone, text }: StatedContact): NonNull
   return withPerson(contacts, { name: inOneLine(linesOf(name)), email: null, phone: linesOf(phone).join(" ").trim() || null, role: ROLE });
 }
 
-/** Adds the person who is named outside the text, and who may also be in it. */
+/** The person who is named outside the text may also be in it. */
 function withPerson(contacts: readonly Contact[], person: Contact): Contact[] {
   const [first, ...others] = contacts;
   if (person.name === null && person.phone === null) return [...contacts];
@@ -49,14 +44,13 @@ function withPerson(contacts: readonly Contact[], person: Contact): Contact[] {
   return [{ ...first, name: first.name ?? person.name, phone: person.phone ?? first.phone }, ...others];
 }
 
-/** The lines of a text as plain text. A blank line separates two contacts. */
 function linesOf(text: string): string[] {
   return decodeEntities(text)
     .split(/<br\s*\/?>|<\/(?:p|div|li|tr)\s*>|\r?\n/i)
     .map(plainText);
 }
 
-/** Gives each address the lines before it, and those after it up to a blank line, or to the lines of the next address. */
+/** Each address gets the lines before it, and those after it up to a blank line, or to the lines of the next. */
 function partsOf(lines: readonly string[]): Part[] {
   let part: Part = { email: null, lines: [] };
   const parts = [part];
@@ -89,7 +83,7 @@ function partsOf(lines: readonly string[]): Part[] {
   return parts;
 }
 
-/** A line cut after each of its addresses; none if it has no address. */
+/** A line cut after each of its addresses. */
 function segmentsOf(line: string): { address: string; words: string }[] {
   const found = [...line.matchAll(EMAIL)];
   return found.map(({ 0: address, index }, n) => {
@@ -100,7 +94,7 @@ function segmentsOf(line: string): { address: string; words: string }[] {
   });
 }
 
-/** Gives an address that stands apart from the text to the contact without one, or to a new contact before those of the text. */
+/** An address that stands apart goes to the contact without one, or to a new one before those of the text. */
 function addAddress(parts: Part[], address: string, place: number): void {
   const [first] = parts;
   if (parts.some(({ email }) => email?.toLowerCase() === address.toLowerCase())) return;
@@ -114,16 +108,16 @@ function contactOf({ email, lines }: Part): Contact {
   return { name: inOneLine(lines.map((line) => without(without(line, email), phone))), email, phone, role: ROLE };
 }
 
-/** The distinct lines joined into one, or null if they are empty. */
+/** The distinct lines in one, or null. */
 function inOneLine(lines: readonly string[]): string | null {
   const named = [...new Set(lines)].filter((line) => line !== "" && !NOTHING.test(line));
   return named.map((line, n) => (n === named.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;
 }
 
-/** Matches what forms put into an empty field, and a line between two people. */
+/** What forms put into an empty field, and a line between two people. */
 const NOTHING = /^(?:n\/?a|none|null|undefined|and|or)\.?$/i;
 
-/** A line without the value at its end, and without its label. A value within a sentence stays. */
+/** Without the value at the end of a line, and its label. A value within a sentence stays. */
 function without(line: string, value: string | null): string {
   const end = line.replace(/[\s.,;)]{1,10}$/, "");
   if (value === null || !end.endsWith(value)) return line;

@@ -44,7 +44,7 @@ async function* readOne(input: Input, search: HitCounts, context: FormatContext)
   else throw new Error("it is neither XML nor JSON");
 }
 
-/** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
+/** An opportunity that is forecast and posted is posted, whichever comes last. */
 async function* readExtract(input: Input, context: FormatContext): AsyncIterable<Item> {
   context.neverHas(({ lineage }) => UUID.test(lineage)); // Records that only the successor has.
   const postedIds = new Set<string>();
@@ -75,17 +75,17 @@ async function* readExtract(input: Input, context: FormatContext): AsyncIterable
 
 /* The present extract */
 
-/** The text of an opportunity, which is parsed only when its content is asked for: a repeated import parses none. */
+/** Parsed only when its content is asked for: a repeated import parses none. */
 type FoundRecord = { name: string; source: string; element: () => Element };
 
 type Element = {
   name: string;
-  /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */
+  /** The texts of its child elements by local name; of their attributes by `Element@Attribute`. */
   fields: { [name: string]: string[] };
   fault: string | undefined;
 };
 
-/** The id in the first child element, where Grants.gov writes it. Undefined if it is not found there. */
+/** The id, if the first child element has it, where Grants.gov writes it. */
 function idOf(source: string): string | undefined {
   return /^<[^<>"']*>\s*<(?:\w+:)?OpportunityID>\s*(\d+)\s*</.exec(source)?.[1];
 }
@@ -94,7 +94,7 @@ function isLegacy(name: string): boolean {
   return name.startsWith("FundingOpp");
 }
 
-/** Each value is read from an element of the extract, or from one of the extract from before 2016, whose texts are partly Windows-1252. */
+/** Each value by its element in the extract, and in that from before 2016, whose texts are partly Windows-1252. */
 function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Grant {
   const [forecast, legacy] = [name === FORECAST, isLegacy(name)];
   const all = (present: string, before = "") => fields[legacy ? before : present] ?? [];
@@ -166,7 +166,6 @@ const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppS
 
 const DEPTH_MAX = 100;
 
-/** The opportunities of an extract, one by one. Warns of other elements. */
 async function* recordsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<FoundRecord> {
   for await (const found of xmlElements(bytes, ROOT)) {
     const name = localName(found.name);
@@ -174,7 +173,7 @@ async function* recordsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }
       let element: Element | undefined;
       yield { name, source: found.source, element: () => (element ??= elementOf(name, found.source, found.parse())) };
     } else {
-      // By its name, an unknown element may be an opportunity of a new layout.
+      // It may be an opportunity of a new layout.
       const report = /^(Opportunity|FundingOpp)/.test(name) ? incomplete : warn;
       report(`Unknown element ${found.name} is left out`);
     }
@@ -202,7 +201,7 @@ function addTexts(element: Element, texts: XmlTexts): void {
   }
 }
 
-/** Adds what can be read without a parser, such as the id: elements that have only a text. */
+/** What can be read without a parser, such as the id: elements that have only a text. */
 function addSimple(element: Element, source: string): void {
   for (const [, name = "", text = ""] of source.matchAll(/<([^\s<>/]+)>([^<&]*)<\/\1>/g)) add(element, localName(name), text);
 }
@@ -213,7 +212,7 @@ function addField(element: Element, field: XML.Node): void {
   add(element, name, textOf(element, field, 3));
 }
 
-/** The text of a field, with that of the elements in it. The root has depth 1. */
+/** With the text of the elements in it. The root has depth 1. */
 function textOf(element: Element, { children }: XML.Node, depth: number): string {
   let content = "";
   for (const child of children) {

@@ -1,4 +1,4 @@
-/** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
+/** A grant with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
 
 import { easternDate, easternInstant, endOfEasternDate, writtenDate } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
@@ -14,7 +14,7 @@ import { contactsOf, type StatedContact } from "./contacts.ts";
 
 type Warn = FormatContext["warn"];
 
-/** A grant without any texts. Texts and dates are as the upstream has them. The dates of a forecast are estimates. */
+/** Texts and dates are as the upstream has them. The dates of a forecast are estimates. */
 const noTexts = {
   opportunityNumber: "",
   title: "",
@@ -43,9 +43,9 @@ export type Grant = typeof noTexts & {
   source: string;
   id: string;
   url: string | null;
-  /** The upstream's own status, if the layout has one. Archive and close dates may override it. */
+  /** The upstream's own status. Archive and close dates may override it. */
   status: "forecast" | "posted" | "closed" | "archived";
-  /** The code of the agency, such as `HHS-NIH11`. Undefined if the layout has none. */
+  /** The code of the agency, such as `HHS-NIH11`. */
   agencyCode?: string;
   instruments: readonly Coded[];
   activities: readonly Coded[];
@@ -56,7 +56,6 @@ export type Grant = typeof noTexts & {
   attachments: readonly { name: string; url: string; kind?: string; size?: number | null }[];
 };
 
-/** A grant without any values, for the fields that a layout lacks. */
 export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   ...noTexts,
   url: null,
@@ -121,7 +120,7 @@ export function draftOfGrant(grant: Grant, { warn }: FormatContext): Draft {
   };
 }
 
-/** The status text is left out if it would become outdated, or if an archive date already implies it. */
+/** Without a status text if it would become outdated, or an archive date implies it. */
 function grantStatus(grant: Grant, warn: Warn): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
   if (status === "archived") return { status };
@@ -167,10 +166,9 @@ function fundingOf(grant: Grant, warn: Warn): NonNullable<Draft["funding"]> | nu
   return { currency: "USD", amount_min: amount_min ?? null, amount_max: amount_max ?? null, display: display.join("; ") || null };
 }
 
-/** Most characters of an amount (D-36). */
 const AMOUNT_MAX = 100;
 
-/** An amount with two decimals, without converting it to a float (D-36). Undefined if none is stated. */
+/** With two decimals, never as a float (D-36). Undefined if none is stated. */
 function amountOf(text: string, id: string, warn: Warn): string | undefined {
   const digits = text.replace(/[$,\s]/g, "");
   if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
@@ -184,7 +182,7 @@ function dollars(amount: string): string {
   return `$${amount.replace(/\.00$/, "").replace(/\B(?=(\d{3})+(?!\d))/g, ",")}`;
 }
 
-/** Matches notes that say nothing: blanks, and the words that forms put into an empty field. */
+/** What forms put into an empty field. */
 const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
 
 function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
@@ -198,7 +196,7 @@ function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]
     }));
 }
 
-/** A file without its address. The name is followed by the description, if that adds anything. */
+/** The name is followed by the description, if that adds anything. */
 export function fileOfGrant(name: unknown, description: unknown, kind: string, size: unknown): Omit<Grant["attachments"][number], "url"> {
   return {
     name: distinct([textOf(name), textOf(description)]).join(": "),
@@ -213,7 +211,6 @@ function oneLine(text: string): string {
     .trim();
 }
 
-/** The distinct texts that are not empty. */
 function saying(texts: readonly string[]): string[] {
   return distinct(texts).filter((text) => !NO_NOTE.test(text));
 }

@@ -6,13 +6,11 @@ import { hasSameItems } from "../../../text/same-items.ts";
 import type { Draft } from "../../record.ts";
 import { saysTheSame } from "../items.ts";
 
-/** Features of a layout that others lack. */
 type Layout = {
-  /** The titles of its assistance listings, which are among the keywords. Most layouts have only numbers. */
+  /** The titles of its assistance listings, which are keywords. Most layouts have only numbers. */
   titles: readonly string[];
-  /** Whether it has the attached files. */
   hasFiles: boolean;
-  /** Whether it has the competitions, whose closings are due dates. */
+  /** Whether it has competitions, whose closings are due dates. */
   hasCompetitions: boolean;
 };
 
@@ -48,7 +46,7 @@ export function keepSame(draft: Draft, stored: Draft, layout: Layout): Draft {
 
 type Organization = NonNullable<Draft["organization"]>;
 
-/** The stored names, if they name the same agency: only some layouts have the department above it. */
+/** The stored names, if of the same agency: only some layouts have the department above it. */
 export function sameOrganization(given: Organization, stored: Organization = {}): Organization {
   const hasTops = given.sub_agency != null && stored.sub_agency != null;
   return isSameAgency(ownName(given), ownName(stored)) && (!hasTops || isSameAgency(given.agency, stored.agency)) ? stored : given;
@@ -58,7 +56,7 @@ function ownName({ agency, sub_agency }: Organization): string | null | undefine
   return sub_agency ?? agency;
 }
 
-/** Whether two names differ only in style, or mean one agency of the table (E-59). A renamed agency has no code: it is a change. */
+/** Two names differ only in style, or mean one agency of the table (E-59). A renamed agency has no code: it is a change. */
 function isSameAgency(one: string | null | undefined, other: string | null | undefined): boolean {
   if (one == null || other == null) return one === other;
   if (normalForm(one) === normalForm(other)) return true;
@@ -83,7 +81,7 @@ function samePosting({ status, dates: { posted_at = null, opens_at = null } = {}
 
 type Funding = NonNullable<Draft["funding"]>;
 
-/** If there is a ceiling, a floor of zero means the same as no floor. Without a ceiling, no layout has a floor of zero. */
+/** With a ceiling, a floor of zero is none; without one, no layout has it. */
 function sameFunding(given: Funding | null, stored: Funding | null): Funding | null {
   if (given === null || stored === null || given.amount_max == null || given.amount_max !== stored.amount_max) return given;
   const isNone = ({ amount_min = null }: Funding) => amount_min === null || /^0\.00$/.test(amount_min);
@@ -100,7 +98,6 @@ function sameList(given: string | null | undefined, stored: string | null | unde
   return given != null && stored != null && hasSameItems(given.split("; "), stored.split("; ")) ? stored : (given ?? null);
 }
 
-/** Lines, each of which may be a list. */
 function linesOf(text: string): string {
   return text
     .split("\n")
@@ -108,7 +105,7 @@ function linesOf(text: string): string {
     .join("\n");
 }
 
-/** The text of all contacts without labels, because layouts split it into names, phones and addresses in different ways. */
+/** Without labels, because layouts split contacts in different ways. */
 function wordsIn(contacts: NonNullable<Draft["contacts"]>): string {
   const texts = contacts.flatMap(({ name, email, phone }) => [name, email, phone]);
   const found = texts.flatMap((text) => (text ?? "").toLowerCase().split(/[\s,;:()]+|\.(?=\s|$)/));
@@ -117,7 +114,7 @@ function wordsIn(contacts: NonNullable<Draft["contacts"]>): string {
 
 const LABEL = /^(?:(?:tele)?phone|number|e-?mail|address)?$/;
 
-/** Titles of assistance listings come last among the keywords: layouts without titles leave them, others add none where there were none. */
+/** Titles of listings come last. Layouts without titles leave them, others add none where there were none. */
 function sameKeywords(draft: Draft, stored: Draft, { titles }: Layout): string[] {
   const [given, known] = [draft.classifications?.keywords ?? [], stored.classifications?.keywords ?? []];
   if (hasSameItems(given, known)) return known;
@@ -135,7 +132,7 @@ type Attachment = NonNullable<Draft["attachments"]>[number];
 const LEGACY_FILE = "https://apply07.grants.gov/grantsws/rest/opportunity/att/download/";
 const FILE = "https://files.simpler.grants.gov/opportunities/";
 
-/** The stored list, if it has the same files and links; with the stored files, if the layout has none. */
+/** The stored list, if it is the same, and the stored files, if the layout has none. */
 function sameAttachments(given: readonly Attachment[], stored: readonly Attachment[], { hasFiles }: Layout): Attachment[] {
   const known = given.map((each) => stored.find((other) => isSameLink(each, other) || isSameFile(each, other)) ?? each);
   const all = hasFiles ? known : [...known, ...stored.filter(isFile)];
@@ -155,13 +152,13 @@ function isFile({ url }: Attachment): boolean {
   return url?.startsWith(LEGACY_FILE) === true || url?.startsWith(FILE) === true;
 }
 
-/** A file of Grants.gov's own API, whose address says nothing about the file, is known by its name and size. */
+/** Grants.gov's own addresses say nothing about a file: it is known by name and size. */
 function isSameFile(given: Attachment, { name, url, size = null }: Attachment): boolean {
   const isOfBoth = url?.startsWith(LEGACY_FILE) === true && given.url?.startsWith(FILE) === true;
   return isOfBoth && foldedName(given.name) === foldedName(name) && (size === null || (given.size ?? size) === size);
 }
 
-/** The name of a file as the API spells it. Its description follows. */
+/** As the API spells it. Its description follows. */
 function foldedName(name: string | null | undefined): string {
   return (name?.split(": ", 1)[0] ?? "").replace(/\s/g, "_").replace(/[^A-Za-z0-9_.~-]/g, "");
 }

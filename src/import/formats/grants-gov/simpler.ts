@@ -17,12 +17,12 @@ import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from ".
 import { keepSame } from "./same.ts";
 import { codedWords, type Words, wordLists } from "./words.ts";
 
-/** Whether JSON that begins like this comes from the API. Recognized by members that Grants.gov's own responses lack. */
+/** By members that Grants.gov's own responses lack. */
 export function isOfSimpler(beginning: string): boolean {
   return /"(?:opportunity_id|status_code|file_generated_at)"\s*:/.test(beginning);
 }
 
-/** Reads the extract, a page of a search, the details of one opportunity, or an array of such details. */
+/** The extract, a page of a search, the details of one opportunity, or an array of them. */
 export async function* readSimpler(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   for await (const found of objectsIn(input, beginning, search, context)) {
     const { line } = found;
@@ -61,13 +61,12 @@ function isObjectWithId(response: JsonObject): boolean {
   return "opportunity_id" in ("data" in response ? objectOf(response.data) : response);
 }
 
-/** What is wrong with a response that has no opportunity. */
 function responseFault({ status_code, message }: JsonObject): string {
   const text = [status_code, message].map(textOf).filter(Boolean).join(" ");
   return text === "" ? "has no opportunity_id" : `is an error message of Simpler.Grants.gov: ${text}`;
 }
 
-/** The greatest total that a search reports. Beyond it, only the counts by status show how many were found. */
+/** The greatest total that a search reports. Beyond it, only the counts by status tell. */
 export const TOTAL_MAX = 10_000;
 
 function foundBy({ pagination_info, facet_counts }: JsonObject): number {
@@ -99,7 +98,7 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
   return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
 }
 
-/** Due dates are the closing dates of the competitions, and a different one of the summary. Words mark one that precedes the opening. */
+/** Due dates are the closings of the competitions, and a different one of the summary. */
 function withCompetitions(draft: Draft, { competitions }: JsonObject, { warn }: FormatContext): Draft {
   const closings = objectsOf(competitions).flatMap(({ competition_title, opening_date, closing_date, grace_period }) => {
     const [opens, closes] = [textOf(opening_date), textOf(closing_date)];
@@ -125,7 +124,7 @@ function listingsOf(raw: JsonObject): Grant["assistanceListings"] {
   }));
 }
 
-/** The members of a summary with a grant's texts. The export of the search page has columns of these names. */
+/** The members of a summary, and columns of the search page's export, by a grant's texts. */
 export const SUMMARY_TEXTS = {
   activitiesNote: "funding_category_description",
   eligibility: "applicant_eligibility_description",
@@ -138,9 +137,7 @@ export const SUMMARY_TEXTS = {
   description: "summary_description",
 } as const;
 
-/** Only for postings. */
 export const POSTED_TEXTS = { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" } as const;
-/** Only for forecasts. */
 export const FORECAST_TEXTS = {
   openDate: "forecasted_post_date",
   closeDate: "forecasted_close_date",
@@ -183,7 +180,7 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
 
 const STATUSES: readonly string[] = ["forecasted", "posted", "closed", "archived"];
 
-/** The dates say when it closes and is archived. The stated status counts only without such a date. */
+/** The stated status counts only where no date says it. */
 function simplerStatus(
   status: string,
   { closeDate, archiveDate }: Omit<Grant, "status">,
@@ -196,7 +193,7 @@ function simplerStatus(
   return isForecast ? "forecast" : "posted";
 }
 
-/** For a forecast, Grants.gov has name and number in separate fields. Here they are one text whose last line is the number. */
+/** For a forecast, one text has the name, and in its last line the number. */
 function contactOf(text: (member: string) => string, isForecast: boolean): Grant["contact"] {
   const [email, all] = [text("agency_email_address"), text("agency_contact_description")];
   if (!isForecast) return { name: "", email, phone: "", text: all };

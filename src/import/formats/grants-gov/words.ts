@@ -1,12 +1,11 @@
-/** The words that Simpler.Grants.gov has in place of Grants.gov's codes, such as `cooperative_agreement`. */
+/** Simpler.Grants.gov's words for Grants.gov's codes, such as `cooperative_agreement`. */
 import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import type { FormatContext } from "../../format.ts";
 import { applicantCodes, type Coded, type Codes, fundingInstruments, labelOf, opportunityCategories } from "./codes.ts";
 
-/** Codes and labels by word. */
 export type Words = ReadonlyMap<string, Coded>;
 
-/** Grants.gov's codes and labels for words, so that records of both sites are alike. Warns of unknown words, and skips empty ones. */
+/** Grants.gov's codes and labels, so that both sites' records are alike. Warns of unknown words, and skips empty ones. */
 export function codedWords(texts: readonly string[], known: Words, what: string, warn: FormatContext["warn"]): Coded[] {
   return texts.filter(Boolean).map((word) => {
     const coded = known.get(word);
@@ -15,7 +14,7 @@ export function codedWords(texts: readonly string[], known: Words, what: string,
   });
 }
 
-/** Grants.gov's codes of words that are not its labels in snake case. */
+/** Codes of words that are not labels in snake case. */
 const ALIASES: Readonly<Record<string, string>> = {
   county_governments: "01",
   city_or_township_governments: "02",
@@ -38,7 +37,7 @@ function byWord(codes: Codes): ReadonlyMap<string, Coded> {
   return new Map([...labels, ...aliases]);
 }
 
-/** Turns `Employment, Labor and Training` into `employment_labor_and_training`, and "Others (see text …)" into `other`. */
+/** `employment_labor_and_training` of `Employment, Labor and Training`; `other` of "Others (see text …)". */
 function snakeCase(label: string): string {
   return label.startsWith("Others (")
     ? "other"
