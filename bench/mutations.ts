@@ -136,8 +136,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: "src/events/feed.ts",
-    from: "isComplete: batch[n] === heads.at(-1), isFull",
-    to: "isComplete: true, isFull",
+    from: "const atEnd = last === heads.at(-1) && heads.length < EXAMINED_MAX;",
+    to: "const atEnd = heads.length < EXAMINED_MAX;",
     promise: "a full page of the feed says that more may follow",
     tests: ["events/feed.test.ts"],
   },
