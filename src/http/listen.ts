@@ -2,7 +2,6 @@
 import { lookup } from "node:dns/promises";
 import { codeOf, Failure, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
-import type { Certificate } from "./certificate.ts";
 
 /** Seconds after which an idle connection is closed. */
 const IDLE_TIMEOUT_SECONDS = 30;
@@ -10,6 +9,9 @@ const IDLE_TIMEOUT_SECONDS = 30;
 const BODY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 type Endpoint = { hostname: string; port: number };
+
+/** Both in PEM. `cert` may contain intermediate certificates after the first. */
+export type Certificate = { cert: string; key: string };
 
 export type Listener = {
   /** What the host name resolved to. */

@@ -1,4 +1,5 @@
 /** The periodic work of a running server. */
+
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf } from "../../db/reason.ts";
 import { saveUse } from "../accounts/access.ts";
@@ -8,8 +9,8 @@ import type { Log } from "../monitoring/log.ts";
 import { countStatusTurns, type Metrics } from "../monitoring/metrics.ts";
 import { updateModel } from "../opportunities/read-model.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { runEvery, sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { startPeriodic } from "./periodic.ts";
 import type { Stores } from "./stores.ts";
 
 /** How often use is written to state.db (D-25). */
@@ -34,14 +35,16 @@ type Environment = {
 export function startPeriodicWork(stores: Stores, { machine, log, metrics, onReplaced }: Environment): () => Promise<void> {
   const { model, access, statusDb } = stores;
   const { now } = machine;
+  const stopping = new AbortController();
+  const onFailure = (error: unknown) => (stores.areIntact() ? log.recurring(now(), error, null) : onReplaced());
   const every = (periodMs: number, work: () => Promise<void>) =>
-    startPeriodic(periodMs, work, (error) => (stores.areIntact() ? log.recurring(now(), error, null) : onReplaced()));
+    runEvery(periodMs, { now, wait: sleep, stop: stopping.signal }, () => work().catch(onFailure));
   let noticed = "";
   const noticeBackfill = ({ message }: BackfillUnfinished) => {
     if (message !== noticed) log.notice(now(), message); // Once for each backfill, not every fifteen seconds.
     noticed = message;
   };
-  const stops = [
+  const running = [
     every(SAVE_USE_MS, () => saveUse(access)),
     every(TURN_STATUSES_MS, () => turnDueStatuses(statusDb, now(), metrics, noticeBackfill)),
     every(CHECK_MS, async () => {
@@ -50,7 +53,8 @@ export function startPeriodicWork(stores: Stores, { machine, log, metrics, onRep
     every(CHECK_MS, async () => updateModel(model)), // So that no request has to wait for the records of a whole import.
   ];
   return async () => {
-    await Promise.all(stops.map((stop) => stop()));
+    stopping.abort();
+    await Promise.all(running);
     // Not into a file that was replaced: what the last half second used is forgotten then, as after a crash (D-25).
     if (access.db.checkFile() === "intact") await saveUse(access).catch((error: unknown) => log.failure(now(), error, null));
   };

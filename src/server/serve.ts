@@ -1,5 +1,4 @@
 /** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
-import type { CatalogDb } from "../../db/engine.ts";
 import type { Access } from "../accounts/access.ts";
 import { warningOfChangesAhead } from "../changes/judging.ts";
 import { type App, createApp } from "../http/app.ts";
@@ -18,7 +17,7 @@ import { QUOTA_SHARE_PERCENT, type ServeOptions } from "./options.ts";
 import { startPeriodicWork } from "./periodic-work.ts";
 import { drain, watchStopSignals } from "./signals.ts";
 import { FilesReplaced, openStores } from "./stores.ts";
-import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
+import { readCertificate, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
 import { unknownVariables } from "./variables.ts";
 
 /** What `up` adds to a server: more on the same port, and work beside it. */
@@ -39,9 +38,6 @@ export type Addition = {
 /** Makes the addition to a server whose databases are open. `commits` changes with each commit to the catalog, if that is known. */
 type Add = (server: { api: App["fetch"]; access: Access; log: Log; commits: () => number }) => Addition;
 
-/** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
-const DESCRIBE_AFTER_MS = 1000;
-
 /**
  * Serves until a signal stops it. Returns the exit code: 0 if every request under way got its response, 1 if some were cut off. Throws if the
  * databases cannot be opened or the port is taken, and `FilesReplaced` as soon as the open files are no longer those in the data directory.
@@ -51,7 +47,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
   const metrics = createMetrics(now());
   const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
   const stopSignals = watchStopSignals(machine, options, log); // First: once the address is printed, a signal may come at any time.
-  const certificate = readCertificateFiles(options);
+  const certificate = readCertificate(options);
   using sharedQuotas = await connectQuotas(options, log, now);
   const stores = await openStores(options, now(), (message) => log.notice(now(), message));
   const { model, access } = stores;
@@ -66,19 +62,21 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
     );
     const origin = originOf(certificate === undefined ? "http" : "https", options.host, listener);
     const { baseUrl = `${origin}/v1` } = options;
-    const files = descriptionFiles(baseUrl, addition?.hasPages);
-    app = createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
+    app = createApp({
+      ...{ model, access, baseUrl, files: descriptionFiles(baseUrl, addition?.hasPages) },
+      ...{ now, randomBytes: machine.randomBytes, log },
+    });
     const directory = options.database === undefined ? options.data : undefined;
     const metricsListener = await listenForMetrics(options, log, now, () =>
       metricsText(metrics, { catalog: model.db, directory, machine, quotas: sharedQuotas, more: addition?.families() }),
     );
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
-    else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
+    else reloadCertificate(machine, listener, log, () => readCertificate(options) ?? certificate);
     announce(machine, options, listener, baseUrl, log); // Before the jobs: it fails if nobody reads the address.
     const replaced = Promise.withResolvers<"replaced">();
     const stopPeriodicWork = startPeriodicWork(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
-    await warnOfChangesAhead(machine, model.db, log).catch((error: unknown) => log.recurring(now(), error, null)); // The server goes on.
-    using _describing = runLater(DESCRIBE_AFTER_MS, files);
+    const warning = await warningOfChangesAhead(model.db, now()).catch((error: unknown) => log.recurring(now(), error, null)); // The server goes on.
+    if (warning) log.notice(now(), warning);
     addition?.start(origin);
     void stopSignals.first.then(() => addition?.onStop(false));
     void stopSignals.second.then(() => addition?.onStop(true));
@@ -94,11 +92,6 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
     log.flush();
     await stores.close();
   }
-}
-
-async function warnOfChangesAhead({ now }: Machine, catalog: CatalogDb, log: Log): Promise<void> {
-  const warning = await warningOfChangesAhead(catalog, now());
-  if (warning !== undefined) log.notice(now(), warning);
 }
 
 /** The connection to the Redis that counts for several servers, or `undefined` without one. */
@@ -128,12 +121,6 @@ async function listenForMetrics(
   const listener = await listen(createMetricsApp(text), { hostname: metricsHost, port: metricsPort });
   log.notice(now(), `The metrics are at ${originOf("http", metricsHost, listener)}/metrics`);
   return listener;
-}
-
-/** Runs `work` after a delay, unless it is disposed of first. */
-function runLater(delayMs: number, work: () => unknown): Disposable {
-  const timer = setTimeout(work, delayMs);
-  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 function announce({ printLine, now, env }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {

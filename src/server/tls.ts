@@ -1,14 +1,34 @@
 /** The server's certificate: read at the start, reloaded at SIGHUP. */
-import { type Certificate, readCertificate } from "../http/certificate.ts";
-import type { Listener } from "../http/listen.ts";
+
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { Failure } from "../../db/reason.ts";
+import type { Certificate, Listener } from "../http/listen.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { readText } from "../runtime/read-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { ServeOptions } from "./options.ts";
 
-/** The certificate that the options name, or `undefined` without one. Throws if a file cannot be read or used. */
-export function readCertificateFiles({ tlsCert, tlsKey }: ServeOptions): Certificate | undefined {
-  return tlsCert === undefined || tlsKey === undefined ? undefined : readCertificate(tlsCert, tlsKey);
+/**
+ * The certificate that the options name, or `undefined` without one. Throws if a file cannot be read or used, or if the two do not match: Bun
+ * would report that in OpenSSL's words, or not at all.
+ */
+export function readCertificate({ tlsCert, tlsKey }: ServeOptions): Certificate | undefined {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  const [cert, key] = [readText(tlsCert), readText(tlsKey)];
+  const certificate = attempt(() => new X509Certificate(cert), `Cannot use ${tlsCert}: it does not begin with a certificate in PEM form`);
+  const privateKey = attempt(() => createPrivateKey(key), `Cannot use ${tlsKey}: it is not a private key in PEM form without a passphrase`);
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new Failure(`Cannot use ${tlsKey}: it is not the key of the certificate in ${tlsCert}`);
+  return { cert, key };
+}
+
+function attempt<T>(work: () => T, otherwise: string): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Failure(otherwise, { cause: error });
+  }
 }
 
 /** Reads the certificate again at each SIGHUP. If that fails, logs why and keeps the present one. */

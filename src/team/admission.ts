@@ -9,7 +9,6 @@ import { Problem, problems } from "../http/problem.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import { sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { readBody } from "./body.ts";
 import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
 import { type Route, routeOf } from "./routes.ts";
 
@@ -104,17 +103,7 @@ const RETRY_SECONDS = "2";
 export function createAdmission({ access, now, settled, limits }: AdmissionDeps): Admission {
   const { bodyBytes, bodyMs, responseMs, refusalMs, ...places } = { ...ADMISSION, ...limits };
   const placeIn = createPlaces(places);
-  const gone = () => new Refused(GONE, "The client has left.");
   const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
-
-  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`, { Connection: "close" }); // The rest is not read.
-  const bodyOf = async (request: Request, bytes: number): Promise<Buffer> => {
-    const body = await readBody(request, { bytes, ms: bodyMs });
-    if (body === "late") throw new Refused(408, "The message took too long.", { Connection: "close" });
-    if (body === "long") throw tooLong(bytes);
-    if (body === "gone") throw gone();
-    return body;
-  };
 
   /** The response. Its turn lasts until the reader has finished, even if the client has disconnected. */
   const inTurn = async (
@@ -162,7 +151,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
     if (place === undefined) return refuse(arrival, busy("The server is busy."));
     let body: Buffer = Buffer.alloc(0);
     try {
-      if (own !== undefined) body = await bodyOf(request, bytes);
+      if (own !== undefined) body = await readBody(request, bytes, bodyMs);
       if (key !== null && uses !== undefined) await admitUse(access, key, now(), uses(body));
     } catch (error) {
       place.leave();
@@ -170,6 +159,32 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
     }
     return inTurn(arrival, place, isCheap, (signal) => work(body, signal));
   };
+}
+
+const gone = () => new Refused(GONE, "The client has left.");
+const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`, { Connection: "close" }); // The rest is not read.
+
+/** The body, within limits of bytes and time: its Content-Length is not trusted. */
+async function readBody({ body }: Request, most: number, ms: number): Promise<Buffer> {
+  if (body === null) return Buffer.alloc(0);
+  const reader = body.getReader();
+  const cancel = () => void reader.cancel().catch(() => undefined); // Its reads then end.
+  const late = AbortSignal.timeout(ms);
+  late.addEventListener("abort", cancel);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const piece = await reader.read().catch(() => undefined);
+    if (late.aborted) throw new Refused(408, "The message took too long.", { Connection: "close" });
+    if (piece === undefined) throw gone();
+    if (piece.done) return Buffer.concat(pieces);
+    bytes += piece.value.length;
+    if (bytes > most) {
+      cancel();
+      throw tooLong(most);
+    }
+    pieces.push(piece.value);
+  }
 }
 
 /** The response. `onEnd` is called when it is complete; for a stream of events, when all of it is sent or the stream is aborted. */
