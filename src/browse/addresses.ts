@@ -12,7 +12,6 @@ export function addressOf(path: string, query: UrlQuery): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** A query without some of its names. */
 export function omit(query: UrlQuery, ...names: readonly string[]): UrlQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
 }

@@ -54,7 +54,6 @@ type BrowseOptions = {
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
-  /** Called with each unexpected error of a page. */
   onFailure: (error: unknown) => void;
   /** On `up`: whether its pages ask for a sign-in. It sends the public address of each request in `ADDRESS_HEADER`. */
   up?: UpPages | undefined;
@@ -62,9 +61,7 @@ type BrowseOptions = {
 
 type UpPages = {
   hasSignIn: boolean;
-  /** Opens the watches, for pages of members. Absent without members. */
   openWatches?: (() => Promise<WatchDb>) | undefined;
-  /** The hosts of channels that members may choose. */
   hosts?: readonly ChannelHost[];
 };
 
@@ -249,7 +246,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return outputOf(new Request(url.href, request), output);
   }
 
-  /** Anyone can send the header, so it is trusted only from `up`. */
   function publicAddress({ url, headers }: Request): string {
     const sent = options.up && headers.get(ADDRESS_HEADER);
     if (!sent) return url;
@@ -277,7 +273,6 @@ const [never, always] = [() => false, () => true];
 /** Only which opportunities changed comes from the index, not when or what. */
 const isFiltered = (query: URLSearchParams) => [...query.keys()].some((name) => !Object.hasOwn(changesFields, name));
 
-/** The response to programs while there is no index. */
 function notYet(building: IndexProgress): Response {
   const problem = { title: "Not yet", status: 503, detail: `${progressInWords(building)}.` };
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": `${RETRY_SECONDS}` };

@@ -7,7 +7,6 @@ import { AS_OF, isRelativeMoment, readMoment } from "../text/moment.ts";
 import type { BrowsePage } from "./page.ts";
 import { Exact } from "./times.tsx";
 
-/** The instant that an address asks for, and its text in the links of a page. */
 export type AsOf = { given: string; at: EpochMs };
 
 /** The instant in an address; null if there is none; a message if it is not an instant of the past. */
@@ -49,7 +48,6 @@ export function PastNote({ at, address, unknown }: { at: EpochMs; address: strin
   );
 }
 
-/** A form with only the day. */
 export function AsOfForm({ address }: { address: string }) {
   return (
     <form action={address} class="as-of">

@@ -12,7 +12,6 @@ import { afterField, listedIn, type OwnFields } from "./own-fields.ts";
 import type { SearchForm } from "./search-form.tsx";
 
 const CURSOR_SCOPE = "/changes";
-/** The periods offered. */
 export const periods: Readonly<Record<string, string>> = { "7d": "7 days", "30d": "30 days", "90d": "90 days", "364d": "52 weeks" };
 const DEFAULT_SEVERITY: Severity = "informational";
 export const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();
@@ -26,21 +25,17 @@ export const changesFields = {
   after: afterField,
 } satisfies OwnFields;
 
-/** Which changes an address asks for, besides the period. */
 export type ChosenChanges = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
 
-/** The request of a form without errors. */
 export function chosenChanges(form: SearchForm): ChosenChanges {
   const { type, at_least } = form.given;
   return { form, types: type === undefined ? undefined : listedIn(type), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
 }
 
-/** Where the period that an address asks for begins. */
 export function sinceOf({ given }: SearchForm, now: EpochMs): EpochMs | "all" | undefined {
   return given.since === undefined ? undefined : readMoment(given.since, now, SINCE);
 }
 
-/** Where it ends. */
 export function untilOf({ given }: SearchForm, now: EpochMs): EpochMs | undefined {
   return given.until === undefined ? undefined : readMoment(given.until, now, PAST);
 }
@@ -50,7 +45,6 @@ export function endOfDay(at: EpochMs): EpochMs {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS - 1;
 }
 
-/** Whether there is any filter. */
 export function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean {
   return Object.keys(resolved).length > 0;
 }
@@ -74,10 +68,7 @@ export function feedFilterOf(
   };
 }
 
-/**
- * The newest entries after a cursor, with how many events only repeat others and the cursor of what follows, if anything does. Each of at most
- * `reads` reads examines a bounded number of events, and perhaps none of them matches. Throws a BadCursor.
- */
+/** The newest entries after a cursor, within `reads` bounded reads, and the cursor of what follows, if anything does. Throws a BadCursor. */
 export async function readEntries(
   catalog: CatalogDb,
   filter: FeedFilter,

@@ -39,7 +39,6 @@ import { TakeAlong } from "./take-along.tsx";
 const PATH = "/changes";
 /** Default period: the first whose chart has at least this many bars. */
 const BARS_MIN = 4;
-/** Entries on a page. */
 const ENTRIES = 50;
 /** Reads of the feed for one page. */
 const READS = 3;
@@ -99,7 +98,6 @@ function chartOf(since: EpochMs, until: EpochMs): Chart {
   return { since: first, origin: endOfDay(until) - weeks * 7 * DAY_MS, days: 7 };
 }
 
-/** The period given, or else the first one with enough bars. */
 async function countedPeriod(
   { catalog, index, now }: PageContext,
   { form, types, atLeast }: ChosenChanges,
@@ -132,7 +130,6 @@ function matchingIds({ sqlite }: SearchFile, { resolved, allSources }: SearchFor
   return rows.map(({ id }) => id);
 }
 
-/** Without less severe changes. */
 function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
   const shown = severities.map((severity, rank) => [severity, rank >= severities.indexOf(atLeast) ? counts[severity] : 0]);
   return Object.fromEntries(shown) as EventCounts;
@@ -160,10 +157,7 @@ const severityNames: Readonly<Record<string, string>> = {
   noise: "everything",
 };
 
-/**
- * The minimum severity of the list. Unless a severity was chosen, the chart counts the informational ones, too. Files keep their default,
- * because programs may rely on it.
- */
+/** The minimum severity of the list. The chart counts informational changes, too, and files keep their default for programs. */
 function listedFrom({ given }: SearchForm): Severity {
   return (given.at_least as Severity | undefined) ?? "material";
 }
@@ -237,7 +231,6 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   );
 }
 
-/** Groups changes by day, and simultaneous changes of one opportunity under one title. */
 function Entries({ entries }: { entries: readonly FeedEntry[] }) {
   const days = Map.groupBy(entries, ({ event }) => dateOf(event.detected_at));
   return (

@@ -10,7 +10,6 @@ const [BAR, GAP, HEIGHT] = [6, 2, 36];
 /** `names` has the label of each value; `when` precedes the label of the highest. The first `marked` bars are highlighted. */
 type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number; when?: string };
 
-/** A small bar chart. */
 export function Bars({ values, names, title, marked = values.length, when = "in the" }: BarsProps) {
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;
@@ -40,7 +39,6 @@ export function Bars({ values, names, title, marked = values.length, when = "in 
   );
 }
 
-/** A bar of the chart: its name, the page that lists its events, and how many they are. */
 export type Bucket = { name: string; address: string; counts: EventCounts };
 
 /** From the bottom of a bar to its top: the most severe ones are the easiest to compare. */
@@ -109,7 +107,6 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
   );
 }
 
-/** With fewer bars, none is cut. */
 const BARS_CUT_MIN = 5;
 
 /** The number at the top of the chart. A bar that is much higher than most others, as on a day of a first import, would flatten them. */
@@ -144,7 +141,6 @@ function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x:
   );
 }
 
-/** A fill for each severity: solid, dense and sparse lines, dots. */
 const lines: Readonly<Record<Severity, string>> = {
   critical: "",
   material: "M0 0H4V2H0z",

@@ -1,8 +1,4 @@
-/**
- * Which requests from other sites are accepted: following a link, but not requests that a page makes without the user (Fetch Metadata). Any
- * page could otherwise embed searches that take seconds. Browsers send these headers over TLS and to localhost. Requests without them are
- * accepted. (E-54)
- */
+/** Which requests from other sites are accepted (Fetch Metadata): any page could otherwise embed searches that take seconds. (E-54) */
 
 /** Whether another site requests this without the user following a link. Another port or subdomain counts as another site. */
 export function isEmbedded(headers: Headers): boolean {

@@ -18,10 +18,8 @@ type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined;
 /** If there are more due dates than this, only the next and the last one are shown, and the full list is folded. */
 const LISTED = 8;
 
-/** Most characters of the note about the deadline. */
 const NOTE_MAX = 3000;
 
-/** Later than every date. */
 const UNPLACED = Number.MAX_SAFE_INTEGER;
 
 type Props = { opportunity: WholeOpportunity; due: Due; moved: readonly MovedDeadline[]; now: EpochMs };
@@ -39,7 +37,6 @@ export function Dates({ opportunity, due, moved, now }: Props) {
   );
 }
 
-/** All dates in the order of time; those that cannot be placed come last. */
 function datesOf({ dates }: WholeOpportunity, due: Due, moved: readonly MovedDeadline[]): LineDate[] {
   const isExpected = due.kind === "expected";
   const [sign, name] = isExpected ? (["expected", "Expected"] as const) : (["due", "Due"] as const);
@@ -59,7 +56,6 @@ function datesOf({ dates }: WholeOpportunity, due: Due, moved: readonly MovedDea
   return all.sort((left, right) => (left.ms ?? UNPLACED) - (right.ms ?? UNPLACED));
 }
 
-/** Shapes around the place of a date. */
 const shapes: Readonly<Record<Sign, string>> = {
   posted: "M0 -5a5 5 0 1 0 .01 0z",
   opens: "M-4 -6 6 0 -4 6z",
@@ -129,10 +125,7 @@ function describe(placed: readonly LineDate[], span: string): string {
 const MARGIN = 2.5;
 const SHARE = 3;
 
-/**
- * Where instants are, in percent of the line's length. A stretch that is more than `SHARE` times as long as all others together is
- * drawn as just that; `cut` is the middle of it.
- */
+/** Where instants are, in percent of the line. A stretch longer than `SHARE` times all others is shortened to that; `cut` is its middle. */
 function scaleOf(instants: readonly EpochMs[]): { placeOf: (ms: EpochMs) => number; cut: number | undefined } {
   const points = [...new Set(instants)].sort((left, right) => left - right);
   const gaps = points.slice(1).map((ms, n) => ms - (points[n] as number));

@@ -34,7 +34,6 @@ const TITLE_MAX = 110;
 /** `doubts`: reasons to doubt the status; "" if there are none. */
 type ListedOpportunity = { id: string; title: string; doubts: string };
 type Day = { date: string; count: number; opportunities: readonly ListedOpportunity[] };
-/** `date` is the Sunday that it begins with. */
 type Week = { date: string; count: number };
 type ShownDeadlines = {
   weeks: readonly Week[];
@@ -74,7 +73,6 @@ function later(date: string, days: number): string {
   return dateAt(Date.parse(date) + days * DAY_MS);
 }
 
-/** A stretch of days that begins with a date, and its ends as instants. */
 type Span = { date: string; since: EpochMs; until: EpochMs };
 
 function spansFrom(first: string, number: number, days: number): Span[] {
@@ -122,7 +120,6 @@ function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof per
   return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
 }
 
-/** The weeks as bars, and as a table with a link to each. */
 function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery }) {
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (first === undefined || last === undefined) return null;

@@ -11,10 +11,8 @@ const LIMITS = { maxEditLength: 800 };
 const SHORT = 240;
 /** Characters of equal text that are shown around a change. */
 const CONTEXT = 120;
-/** Characters of one removed or added piece. */
 const PIECE_MAX = 4000;
 
-/** A part that both texts share, or the differing parts of each. */
 type Part = { equal: string } | { removed: string; added: string };
 
 /** Both texts are plain. An empty one means that nothing was stated. */
@@ -59,7 +57,6 @@ function Changed({ removed, added }: { removed: string; added: string }) {
   );
 }
 
-/** Equal text is only shown next to a change. */
 function Equal({ equal, n, of }: { equal: string; n: number; of: number }) {
   const [head, tail] = [n === 0 ? "" : equal.slice(0, CONTEXT), n === of - 1 ? "" : equal.slice(-CONTEXT)];
   if (head.length + tail.length + CONTEXT >= equal.length) return <>{equal}</>;
@@ -86,7 +83,6 @@ function partsOf(before: string, after: string): Part[] | undefined {
   return parts.length === 0 ? undefined : parts;
 }
 
-/** Words with the signs in and around them, such as "$1,250,000" and "2026,", and the space between them. */
 function tokensOf(text: string): string[] {
   return text.match(/\s+|\S+/g) ?? [];
 }

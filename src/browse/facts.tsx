@@ -6,7 +6,6 @@ import { cutText, ExternalLink, Fact, MoreItems } from "./marks.tsx";
 
 /** Characters of a fact, and values of one. */
 const [FACT_MAX, VALUES_MAX] = [3000, 100];
-/** Most characters of a value that a fact's link searches for. */
 const SOUGHT_MAX = 200;
 
 const titles: Readonly<Partial<Record<FactGroup, string>>> = {
@@ -20,10 +19,7 @@ const titles: Readonly<Partial<Record<FactGroup, string>>> = {
 
 type ListsProps = { label: string; facts: readonly OpportunityFact[]; groups: readonly FactGroup[]; asOf: string | undefined };
 
-/**
- * The facts of these groups, each group under its title; nothing if there are none. `asOf` is the instant in the page's address; links to
- * records have it, too.
- */
+/** The facts of these groups, each group under its title. Links to records have `asOf`, the instant in the page's address. */
 export function FactLists({ label, facts, groups, asOf }: ListsProps) {
   const lists = groups
     .map((group) => ({ title: titles[group] ?? group, ofGroup: facts.filter((fact) => fact.group === group) }))
@@ -68,7 +64,6 @@ function FactRows({ fact: { label, values, isEach }, asOf }: { fact: Opportunity
   );
 }
 
-/** A value with its link: to a search, a record, or a web address. */
 function Value({ value: { text, filter, record, url }, asOf }: { value: FactValue; asOf: string | undefined }) {
   const shown = cutText(text, FACT_MAX);
   if (filter !== undefined) return <a href={addressOf("/", { [filter.name]: filter.value.slice(0, SOUGHT_MAX) })}>{shown}</a>;

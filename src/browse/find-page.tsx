@@ -139,10 +139,8 @@ function NothingFound({ form, drop }: { form: SearchForm; drop: SearchPage["drop
   );
 }
 
-/** The most values of a field that are links. */
 const VALUES_MAX = 8;
 
-/** How many results have each value, as links to these results. */
 function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<SearchPage["counts"]> }) {
   const shown = (Object.keys(counts) as (keyof typeof counts)[]).filter((name) => counts[name].length > 1);
   if (shown.length === 0) return null;
@@ -166,7 +164,6 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
   );
 }
 
-/** The label of a value: the name of a source or agency, or the words for a status. */
 function nameOf({ sources, agencies }: SearchForm, field: string, value: string): string {
   const named = field === "source" ? sources : field === "agency" ? agencies : [];
   return named.find(({ code }) => code === value)?.name ?? valueName(field, value);

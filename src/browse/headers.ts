@@ -1,9 +1,6 @@
 /** The headers of every response of the pages: they keep other sites out. */
 
-/**
- * The pages load nothing but their style and icon, run no script, and send their forms only to themselves. They may connect to their server:
- * without a script nothing does but checkers such as Lighthouse, which read /robots.txt as the page.
- */
+/** No page loads anything but its style and icon, or runs a script. `connect-src` is for checkers that read /robots.txt as the page. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -20,7 +17,6 @@ export const SECURITY_HEADERS = {
   "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 };
 
-/** One line of text. */
 export function plainResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
   const own = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
   return new Response(`${text}\n`, { status, headers: { ...own, ...headers } });

@@ -9,7 +9,6 @@ import { Difference } from "./difference.tsx";
 import { cutText, Fact, SeverityMark } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
-/** Most characters of the summary of an imported event. */
 const SUMMARY_MAX = 300;
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -24,12 +23,10 @@ const typeNames: Readonly<Record<string, string>> = {
   field_updated: "Other fields changed",
 };
 
-/** What kind of change an event is, for people. */
 export function typeInWords(type: string): string {
   return typeNames[type] ?? type.replaceAll("_", " ");
 }
 
-/** Most changes in a line. */
 const IN_LINE = 3;
 
 /** An event in a line: "deadline moved from Mar 3, 2026 to Mar 10, 2026 (7 days later)". */
@@ -39,7 +36,6 @@ export function changeInShort(event: OpportunityEvent): string {
   return cutText(changes.slice(0, IN_LINE).join("; "), SUMMARY_MAX) + more;
 }
 
-/** One event of the timeline, with each change before and after. */
 export function TimelineEntry({ event, now }: { event: OpportunityEvent; now: EpochMs }) {
   const { type, severity, detected_at, changes, summary } = event;
   return (
@@ -72,7 +68,6 @@ function FieldChange({ change: { field, previous, current } }: { change: Change 
   );
 }
 
-/** A link to the record that was linked then, instead of its id. */
 function LinkSide({ name, id }: { name: string; id: unknown }) {
   return (
     <Fact name={name}>{typeof id === "string" ? <a href={opportunityAddress(id)}>this record</a> : <span class="quiet">none</span>}</Fact>

@@ -22,11 +22,8 @@ import { Results, withLastChanges } from "./results.tsx";
 import { readSearchForm, SearchFields } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
-/** Opportunities that are listed. */
 const LISTED = 20;
-/** Departments that are shown. The others are folded. */
 const DEPARTMENTS = 8;
-/** Later than every deadline. */
 const AFTER_ALL = 8.64e15;
 
 /** The page at `/` without a search. */
@@ -90,7 +87,6 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   return { title: "Find opportunities", section: "find", body };
 }
 
-/** The address of open opportunities that also meet `query`. */
 function openAddress(query: UrlQuery): string {
   return addressOf("/", { ...query, status: openStatuses, sort: "closes" });
 }

@@ -12,10 +12,7 @@ export function isServedHost(name: string | undefined, hosts: readonly string[])
   return name !== undefined && hosts.some((host) => isAllowedHost(name, host));
 }
 
-/**
- * Loopback names, the host that the operator named, and, if that means all addresses of the machine, any IP address, because DNS rebinding
- * needs a name.
- */
+/** Loopback names, the host of the operator, and any IP address if that means all addresses: DNS rebinding needs a name. */
 function isAllowedHost(name: string, given: string): boolean {
   const plain = withoutBrackets(name);
   if (plain === "localhost" || plain === "127.0.0.1" || plain === "::1") return true;

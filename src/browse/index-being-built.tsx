@@ -1,8 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/**
- * Pages while the search index is being built for the first time: they show the available data and the progress of the index. Only the job
- * writes the index, because one thread cannot write a batch and respond.
- */
+/** The search index that a job writes, and the pages while it is built for the first time. */
 import { count } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
@@ -11,10 +8,8 @@ import { buildOf, openSearchFileToRead, type SearchFile } from "../search/search
 import { withCommas } from "../text/counted.ts";
 import type { BrowsePage } from "./page.ts";
 
-/** How many records are in the index, of how many. */
 export type IndexProgress = { done: number; total: number };
 
-/** When programs may ask again. */
 export const RETRY_SECONDS = 10;
 /** How long a page waits for a program that commits to the index, and how often it looks. */
 const [COMMIT_WAIT_MS, LOOK_EVERY_MS] = [800, 20];

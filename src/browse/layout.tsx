@@ -17,10 +17,7 @@ const ofMembers: typeof sections = [
   { section: "following", name: "Following", address: "/following" },
 ];
 
-/**
- * The addresses of style, icon and script. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in, and members.
- * `notice` is a sentence above the page, about all of them.
- */
+/** `up` is given on `fundfeed up`, which has a page of jobs, and may have a sign-in and members. `notice` stands above every page. */
 type Frame = {
   style: string;
   icon: string;
@@ -29,15 +26,11 @@ type Frame = {
   notice?: string | undefined;
 };
 
-/**
- * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
- * text from upstreams cannot reorder what is around it.
- */
+/** The page as HTML. Control characters and bidirectional overrides become visible escapes: upstream text must not reorder what is around it. */
 export function htmlOf(page: DocumentProps["page"], frame: Frame): string {
   return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
-/** The description for search engines, for pages without their own. */
 const DESCRIPTION =
   "US federal grants, contracts, SBIR and STTR topics and prizes of all sources in one place: who may apply, until when, and what changed.";
 

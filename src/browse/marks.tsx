@@ -9,7 +9,6 @@ import { counted, withCommas } from "../text/counted.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.ts";
 
-/** Severities by shape as well as by color: the shape fits a box of 16. */
 const shapes: Readonly<Record<Severity, string>> = {
   critical: "M8 1 15 8 8 15 1 8z",
   material: "M8 2 15 14 1 14z",
@@ -19,7 +18,6 @@ const shapes: Readonly<Record<Severity, string>> = {
   unknown: "M3 3h10v10H3z",
 };
 
-/** The sign of a severity, with its name. */
 export function SeverityMark({ severity }: { severity: string }) {
   const known = severities.find((each) => each === severity) ?? "unknown";
   return (
@@ -79,7 +77,6 @@ export function MoreItems({ count }: { count: number }) {
 
 type SectionProps = { id: string; title: Child; class?: string; children: Child };
 
-/** A section of a page under its title. */
 export function Section({ id, title, class: kind, children }: SectionProps) {
   return (
     <section class={kind} aria-labelledby={id}>
@@ -99,7 +96,6 @@ export function DuplicatesLeftOut({ duplicates, address }: { duplicates: number;
   );
 }
 
-/** A name and what it has, in a list of facts. */
 export function Fact({ name, children }: { name: string; children: Child }) {
   return (
     <div>
@@ -136,7 +132,6 @@ export function Table({ names, rows, class: kind }: TableProps) {
   );
 }
 
-/** A table of numbers that a reader unfolds. */
 export function FoldedTable({ summary, ...table }: TableProps & { summary: Child }) {
   return (
     <details class="numbers">

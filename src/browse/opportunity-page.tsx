@@ -35,14 +35,11 @@ import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
 import { DueLine, Exact } from "./times.tsx";
 import { FollowForm } from "./watch-fields.tsx";
 
-/** More parts are shown when the reader asks for them. */
 const PARTS_OPEN = 5;
-/** Events on a page of the history. */
 const EVENTS = 50;
 /** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
 const TEXT_MAX = 100_000;
 const ATTACHMENTS_MAX = 100;
-/** A title of more characters is set smaller. */
 const LONG = 150;
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
@@ -83,7 +80,6 @@ async function readerOf({ id, watches }: NonNullable<PageContext["member"]>): Pr
   return { follows: new Set(await followedBy(watches, id)), muted: own.length === 0 ? undefined : new Set(muted.map((each) => each.id)) };
 }
 
-/** The page as of an earlier instant. */
 function pastPage(query: URLSearchParams, record: ShownRecord, { at, given: asOf }: AsOf): BrowsePage {
   const { opportunity, erased } = record;
   const { id, title } = opportunity;
@@ -114,11 +110,9 @@ function historyAt(history: readonly OpportunityEvent[], id: string, cursor: str
 
 type BodyProps = {
   record: ShownRecord;
-  /** Absent from a page of the past. */
   similar?: Similar;
   history: History;
   now: EpochMs;
-  /** Undefined without a member. */
   reader?: Reader | undefined;
   /** The instant in the address of a page of the past. Its links to other opportunities have it, too. */
   asOf?: string;
@@ -252,7 +246,6 @@ function Attachments({ attachments }: { attachments: readonly AttachmentInWords[
   );
 }
 
-/** Questions that were asked about it, each folded over its answer. */
 function Questions({ questions }: { questions: Sidecar["questions"] }) {
   const shown = questions.slice(0, ATTACHMENTS_MAX);
   return (
@@ -268,7 +261,6 @@ function Questions({ questions }: { questions: Sidecar["questions"] }) {
   );
 }
 
-/** Consecutive paragraphs that begin with a bullet form a list. */
 function Paragraphs({ text }: { text: string | null }) {
   const paragraphs = plainParagraphs(cutText(text ?? "", TEXT_MAX));
   if (paragraphs.length === 0) return <p class="quiet">Not stated.</p>;

@@ -34,7 +34,6 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
   return new Response(text, { headers: { ...shared, ...headers } });
 }
 
-/** The problem that names every parameter that was refused, and why. */
 export function refused(reasons: Iterable<readonly [field: string, reason: string]>): Response {
   const errors = Array.from(reasons, ([field, reason]) => ({ field, reason }));
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");

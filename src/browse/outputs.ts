@@ -1,8 +1,4 @@
-/**
- * The searches of the pages for other programs: as CSV, JSON, Atom and iCalendar. Each output has the parameters of its page. The OpenAPI
- * description of all outputs is generated from this table. They are served beside the pages and not in `/v1`, which is a contract for copies: how
- * results are ranked may change at any time.
- */
+/** The searches of the pages for other programs. They are not in `/v1`, a contract for copies, as the ranking of results may change at any time. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
 import { FoundPage, foundPage } from "../export/found.ts";
@@ -21,10 +17,8 @@ import { findFields, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
 
-/** `form` was read without errors. `address` is where this is served. */
 type OutputContext = PageContext & { form: SearchForm; address: string };
 
-/** The text, and the cursor of the next page, if there is one. */
 type Written = { text: string; next?: string | null };
 
 export type SearchOutput = {
@@ -33,7 +27,6 @@ export type SearchOutput = {
   operationId: string;
   summary: string;
   description: string;
-  /** The fields besides the filters. */
   own: OwnFields;
   schema?: TSchema;
   write: (context: OutputContext) => Promise<Written>;

@@ -5,7 +5,6 @@ import { choice, type GivenValue } from "../text/value.ts";
 
 export type OwnFields = Readonly<Record<string, GivenValue<unknown>>>;
 
-/** The items of a list with commas, without the blanks around them. */
 export function listedIn(text: string): string[] {
   return text.split(",").map((each) => each.trim());
 }
@@ -16,10 +15,8 @@ export const afterField: GivenValue<string> = {
   read: (given) => `${given}`,
 };
 
-/** Every record, instead of one for each opportunity. */
 export const allSourcesField = choice(["yes"], "`yes` gives every source's record of an opportunity, not one for all.");
 
-/** The fields of `/` besides the filters. */
 export const findFields = {
   sort: choice(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
   after: afterField,

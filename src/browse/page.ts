@@ -10,7 +10,6 @@ export type BrowseSection = "find" | "changes" | "deadlines" | "sources" | "watc
 export type BrowsePage =
   | {
       title: string;
-      /** A sentence for search engines. */
       description?: string;
       section?: BrowseSection;
       status?: number;
@@ -24,7 +23,6 @@ export type PageContext = {
   catalog: CatalogDb;
   index: SearchFile;
   now: EpochMs;
-  /** The signed-in member, if any, and the watches. */
   member?: { id: string; watches: WatchDb } | undefined;
   query: URLSearchParams;
 };

@@ -17,7 +17,6 @@ import { changeInShort } from "./history.tsx";
 import { AlsoAtLinks, cutText, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import { DueLine, Relative } from "./times.tsx";
 
-/** Characters of a title. */
 export const TITLE_MAX = 600;
 
 /** A result with its last significant change; undefined if that was its addition, or only time passing. */
@@ -97,7 +96,6 @@ function ResultItem({ result: { opportunity, duplicates, snippet, missing, named
   );
 }
 
-/** The words around a match, with the match marked. */
 function Snippet({ text }: { text: string }) {
   return (
     <p class="snippet">

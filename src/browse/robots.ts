@@ -13,7 +13,6 @@ Disallow: /v1/
 Allow: /v1/docs
 `;
 
-/** Nothing, if the pages ask for a sign-in. */
 const CLOSED = "User-agent: *\nDisallow: /\n";
 
 export function robotsText(hasSignIn: boolean): string {

@@ -26,12 +26,10 @@ export type SearchForm = {
   /** The filter to search with: without `OTHER`, which stands for codes of the catalog. */
   resolved: Filter;
   given: Readonly<Record<string, string>>;
-  /** Whether every record is shown, even if several are of one opportunity. */
   allSources: boolean;
   /** The reason of refusal, by field. "" has errors that belong to no field. */
   errors: ReadonlyMap<string, string>;
   sources: readonly Option[];
-  /** The agencies that have records, the largest first. */
   agencies: readonly (Option & { records: number })[];
 };
 
@@ -92,7 +90,6 @@ function filledIn(query: URLSearchParams): [name: string, text: string][] {
   return [...query].filter(([, text]) => text.trim() !== "").map(([name, text]) => [filterOf(name), text]);
 }
 
-/** The names that take one value but have several. */
 function repeatedIn(query: URLSearchParams, known: OwnFields): string[] {
   const names = filledIn(query).map(([name]) => name);
   return names.filter((name, at) => names.indexOf(name) !== at && (known[name]?.schema.type ?? "array") !== "array");
@@ -111,10 +108,7 @@ function filterOf(name: string): string {
   return isTime(filter) ? filter : name;
 }
 
-/**
- * The tidy form of an address: browsers send every field of a form, empty ones too, and a list as repeated names. Undefined if it is tidy
- * already, or if it has several values for a filter that takes one, which the page refuses.
- */
+/** The address without empty fields and repeated names, which browsers send for forms. Undefined if it is tidy, or is refused anyway. */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
   const isUntidy = [...query.entries()].some(
     ([name, text]) => text.trim() === "" || query.getAll(name).length > 1 || filterOf(name) !== name,
@@ -122,7 +116,6 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
   return isUntidy && repeatedIn(query, fields).length === 0 ? addressOf(path, givenIn(query)) : undefined;
 }
 
-/** The filters without the words, which have their own place. */
 const filterNames = fieldNames.filter((name) => name !== "words");
 
 type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child };
@@ -185,7 +178,6 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
   );
 }
 
-/** Fields with the same kind of value stand together. */
 const groups: readonly { title: string; has: (field: Field<never>, name: FieldName) => boolean }[] = [
   { title: "Status, source and program", has: ({ choices }, name) => (choices !== undefined && name !== "applicant") || name === "source" },
   { title: "Agency and eligibility", has: ({ value }) => ["<agencies>", "<text>", "<kinds>", "<places>"].includes(value) },
@@ -252,7 +244,6 @@ type FieldProps = { name: string; label: string; form: SearchForm };
 
 type InputProps = FieldProps & { help: Child; type?: "date" | "search"; offered?: readonly Option[] };
 
-/** A field in which a value is typed. `offered` are values that the browser suggests. */
 export function InputField({ name, label, form, help, type, offered }: InputProps) {
   const list = offered && `${name}-list`;
   return (
@@ -269,7 +260,6 @@ export function InputField({ name, label, form, help, type, offered }: InputProp
   );
 }
 
-/** A field for a time from now, and a date picker beside it. */
 function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
   const given = form.given[name] ?? "";
   const isDateGiven = isDate(given);
@@ -283,7 +273,6 @@ function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
   );
 }
 
-/** A field to choose one value. */
 export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
   return (
     <Labelled {...{ name, label, form, help: "" }}>
@@ -328,7 +317,6 @@ function Choices({ name, label, options, form, isTitled = false }: FieldProps & 
   );
 }
 
-/** The help of a field, and why its value was refused. */
 function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: Child }) {
   const error = errors.get(name);
   if (error === undefined && help === "") return null;
@@ -339,12 +327,10 @@ function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string
   );
 }
 
-/** Attributes that connect a field with its `Hint`. */
 function describedBy(name: string, { errors }: Pick<SearchForm, "errors">) {
   return { "aria-describedby": `${name}-hint`, ...(errors.has(name) && { "aria-invalid": "true" as const }) };
 }
 
-/** The filters in words, each with a link to the same page without it. */
 function ActiveFilters({ action, form: { filter, given, errors, sources }, now }: Pick<FormProps, "action" | "form" | "now">) {
   const active: { name: string; words: string; without: string }[] = filterNames.flatMap((name) => {
     const value = filter[name];

@@ -10,7 +10,6 @@ type SearchPageParts<Found> = {
   section: BrowseSection;
   heading: string;
   title?: (form: SearchForm) => string;
-  /** The fields besides the filters. */
   own: OwnFields;
   /** What the page shows: "results". */
   shows: string;

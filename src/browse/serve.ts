@@ -11,7 +11,6 @@ type BrowseServerOptions = {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  /** Opens the catalog for reading. Called for each page. */
   openCatalog: () => Promise<CatalogDb>;
   /** Returns the open search index, opened again if its file was deleted. Called for each page. */
   openIndex: () => SearchFile;

@@ -10,7 +10,6 @@ import type { EpochMs } from "../text/instant.ts";
 import { cutText, Section, StatusBadge, TitleLink } from "./marks.tsx";
 import { DueLine } from "./times.tsx";
 
-/** Opportunities that a page names. */
 export const SIMILAR_MAX = 5;
 
 const names = { earlier_round: "Earlier round: ", later_round: "Later round: ", similar: "" };

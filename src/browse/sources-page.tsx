@@ -17,7 +17,6 @@ import type { BrowsePage, PageContext } from "./page.ts";
 import { DaysAgo, Relative } from "./times.tsx";
 
 const WEEK_MS = 7 * DAY_MS;
-/** Weeks of the small charts. */
 const WEEKS = 26;
 
 export async function sourcesPage({ catalog, now }: PageContext): Promise<BrowsePage> {
@@ -28,7 +27,6 @@ export async function sourcesPage({ catalog, now }: PageContext): Promise<Browse
 type SourceRow = SourceStatus & {
   name: string;
   description: string;
-  /** A date. */
   newestPosted: string | undefined;
   /** Records by the week of their last change, the current week last. */
   weeks: readonly number[];

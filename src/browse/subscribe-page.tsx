@@ -5,7 +5,6 @@ import { addressOf } from "./addresses.ts";
 import { Fact, Section } from "./marks.tsx";
 import type { BrowsePage } from "./page.ts";
 
-/** The outputs to subscribe to. */
 export type Subscriptions = { ics: string; atom: string; csv: string };
 
 /** The rows of a subscribed table: the maximum of an output. */

@@ -4,13 +4,11 @@ import { type FieldName, fieldNames } from "../filter/filter.ts";
 import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
 import type { SearchForm } from "./search-form.tsx";
 
-/** The most rows that a file can have. */
 const ROWS = "1000";
 
 /** `own` are the page's own fields that `/find` or `/changes` also have. */
 type TakeAlongProps = { form: SearchForm; of: "find" | "changes"; own?: UrlQuery };
 
-/** Links to the same search for other programs, and the command that watches it. */
 export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
   const filters = Object.fromEntries(Object.entries(given).filter(([name]) => name === "all_sources" || isFilter(name)));
   const changes = { ...filters, type: own.type, at_least: own.at_least };
@@ -36,7 +34,6 @@ export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
   );
 }
 
-/** The command line that saves the search as a watch. The user adds the receiver of its messages. */
 function watchCommand(given: Readonly<Record<string, string>>): string {
   const filters = Object.entries(given)
     .filter(([name]) => isFilter(name))
@@ -49,7 +46,6 @@ function isFilter(name: string): name is FieldName {
   return fieldNames.some((each) => each === name);
 }
 
-/** The name of a watch: letters, digits and dashes. */
 function nameFor(words = ""): string {
   const name = words
     .toLowerCase()
@@ -59,7 +55,6 @@ function nameFor(words = ""): string {
   return name === "" ? "my-search" : name;
 }
 
-/** A text as one word of a shell's command line. */
 function shellWord(text: string): string {
   return /^[\w.,:+/%@-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

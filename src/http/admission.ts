@@ -1,8 +1,4 @@
-/**
- * Admission: who may call a route. Every route file uses `withKey` or `withoutKey`. Both run before parameters are read, so a request
- * without a valid key learns nothing about its parameters (D-2). The key is read here and not by @elysiajs/bearer, which does not know
- * `bearer` in lower case and also takes a key from the query.
- */
+/** Who may call a route. Both run before parameters are read (D-2). @elysiajs/bearer knows no `bearer` in lower case, and reads keys from queries. */
 import { Elysia } from "elysia";
 import { type Access, addUse, findKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { isExpired } from "../accounts/key.ts";

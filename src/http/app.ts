@@ -59,7 +59,6 @@ function requireOneHost({ headers }: ApiCall): void {
   if (headers.get("host")?.includes(",")) throw invalidParameters([{ field: "Host", reason: "must be sent once" }]);
 }
 
-/** The response to anything that was thrown. Logs what is the server's fault. */
 function respondToError(call: ApiCall, error: unknown): Response | Promise<Response> {
   const { log, now } = call.service;
   const problem = problemOf(error);

@@ -16,13 +16,11 @@ export type StaticFile = {
   etag: string;
 };
 
-/** What requests are served from. */
 export type Service = {
   model: ReadModel;
   access: Access;
   /** The public base address, with its version segment. */
   baseUrl: string;
-  /** `/openapi.json`, `/docs` and the files that the page loads, by path below the base address. */
   files: () => ReadonlyMap<string, StaticFile>;
   now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;

@@ -9,16 +9,12 @@ export const CURSOR_LENGTH_MAX = 512;
 const VERSION = 1;
 const [TIME_AT, ID_AT, SIGNATURE_AT, LENGTH] = [1, 9, 25, 41];
 
-/**
- * What a cursor is bound to: the path and the filters, as text. Equivalent filters return the same text: they already have defaults, no
- * duplicates, and codes in upper case, so only their lists are sorted here.
- */
+/** What a cursor is bound to. Filters that mean the same return the same text: only their lists are still unsorted here. */
 export function cursorScope(path: string, filter: Readonly<Record<string, unknown>>): string {
   const sorted = Object.entries(filter).map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value]);
   return JSON.stringify([path, sorted]);
 }
 
-/** The cursor of a position in the list that `scope` stands for. */
 export function encodeCursor(secret: Uint8Array, scope: string, { time, id }: Position): string {
   const bytes = Buffer.alloc(LENGTH);
   bytes.writeUInt8(VERSION, 0);
@@ -42,7 +38,6 @@ export function decodeCursor(secret: Uint8Array, scope: string, cursor: string |
   };
 }
 
-/** The first 16 bytes of the HMAC-SHA-256 over the position and its scope. */
 function sign(secret: Uint8Array, scope: string, bytes: Buffer): Uint8Array {
   const position = bytes.subarray(0, SIGNATURE_AT);
   return new Bun.CryptoHasher("sha256", secret)

@@ -1,7 +1,4 @@
-/**
- * `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts and send no requests: a console would use keys in
- * a browser (D-4).
- */
+/** `/openapi.json`, `/docs` and its files. They load nothing from other hosts and send no requests: a console would use keys in a browser (D-4). */
 
 import baseStyle from "./base.css" with { type: "text" };
 import type { StaticFile } from "./call.ts";
@@ -14,10 +11,7 @@ import { openapiDocument } from "./openapi.ts";
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/**
- * Returns a function that returns all files by path. Its first call builds them, in about 20 ms; later calls return the same ones. With
- * `hasPages` the page leads to those of the server.
- */
+/** Returns a function that returns all files by path. Its first call builds them, in 20 ms. With `hasPages` the page leads to those of the server. */
 export function descriptionFiles(baseUrl: string, hasPages = false): () => ReadonlyMap<string, StaticFile> {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return () => {
@@ -34,7 +28,6 @@ export function staticFiles(assets: readonly Asset[]): ReadonlyMap<string, Stati
   return new Map(assets.map((asset) => [asset.path, { ...asset, etag: etagOf(asset) }]));
 }
 
-/** The description, the page, and the files that the page loads, for a public base address. */
 function descriptionAssets(baseUrl: string, hasPages: boolean): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));

@@ -7,16 +7,12 @@ const SETTLED_AFTER_MS = 60_000;
 type Validators = {
   /** The weak entity tag of a record. It changes whenever the record does (D-18). */
   etag: string;
-  /** An HTTP-date, in whole seconds. */
   lastModified: string;
   /** The first whole second at which the record was as it is. */
   unmodifiedFrom: EpochMs;
 };
 
-/**
- * The validators of a record at `now`. `Last-Modified` is the end of the second of the last change. Until that second is settled, it is the
- * beginning of it, which `isNotModified` treats as older than the record: the client may have missed a change within the second (§8.8.2.2).
- */
+/** The validators of a record. `Last-Modified` ends the second of the last change, but begins it, and never matches, until it is settled (§8.8.2.2). */
 export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }, now: EpochMs): Validators {
   const unmodifiedFrom = Math.ceil(updated_at / SECOND_MS) * SECOND_MS;
   const isSettled = now >= unmodifiedFrom + SETTLED_AFTER_MS;

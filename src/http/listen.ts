@@ -3,7 +3,6 @@ import { lookup } from "node:dns/promises";
 import { codeOf, Failure, messageOf } from "../../db/reason.ts";
 import type { App } from "./app.ts";
 
-/** Seconds after which an idle connection is closed. */
 const IDLE_TIMEOUT_SECONDS = 30;
 /** No limit: a body changes nothing about the response. Bun discards a body that nobody reads, so it takes no memory. */
 const BODY_BYTES_MAX = Number.POSITIVE_INFINITY;
@@ -14,20 +13,14 @@ type Endpoint = { hostname: string; port: number };
 export type Certificate = { cert: string; key: string };
 
 export type Listener = {
-  /** What the host name resolved to. */
   address: string;
-  /** The port, also if 0 was requested. */
   port: number;
-  /** Uses this certificate for new connections. */
   renew: (certificate: Certificate) => void;
   /** Resolves when every request under way has its response. With `isForced`, it closes all connections immediately. */
   stop: (isForced?: boolean) => Promise<void>;
 };
 
-/**
- * Accepts connections, over TLS if there is a certificate. Throws if it cannot listen there. A taken port is refused: two
- * servers on one port would split requests and quotas.
- */
+/** Accepts connections, over TLS if there is a certificate. Throws if it cannot: two servers on one port would split requests and quotas. */
 export async function listen(app: App, endpoint: Endpoint, certificate?: Certificate): Promise<Listener> {
   const address = await addressOf(endpoint);
   let current = accept(app, endpoint, address, certificate);
@@ -36,8 +29,7 @@ export async function listen(app: App, endpoint: Endpoint, certificate?: Certifi
   return {
     address,
     port,
-    // Bun's reload() keeps the old certificate, so a new listener takes over the port. The old one finishes its requests under way and
-    // closes its idle connections.
+    // Bun's reload() keeps the old certificate, so a new listener takes over the port while the old one finishes its requests.
     renew: (renewed) => {
       const ending = current;
       former.add(ending);
@@ -50,10 +42,7 @@ export async function listen(app: App, endpoint: Endpoint, certificate?: Certifi
   };
 }
 
-/**
- * The address of a host name, which may be an address itself. It is resolved here because Bun.serve does not report that a name cannot be
- * resolved: its error then has the code of some earlier system call.
- */
+/** The address of a host name. Bun.serve does not report that a name cannot be resolved: its error has an earlier system call's code. */
 async function addressOf({ hostname, port }: Endpoint): Promise<string> {
   try {
     return (await lookup(hostname.replace(/^\[(.*)\]$/, "$1"))).address;

@@ -10,7 +10,6 @@ import { describeNamedHeaders } from "./response-headers.ts";
 import { routes } from "./routes.ts";
 import { describeNamedSchemas } from "./schemas.ts";
 
-/** The parts of the description that our own code reads. */
 export type ApiDescription = {
   info: object;
   servers: [{ url: string }];

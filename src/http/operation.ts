@@ -7,7 +7,6 @@ import { describeSchema, type Members } from "./schemas.ts";
 
 const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
 
-/** The problems of every operation that needs a key. */
 const keyProblems = [
   "authentication_required",
   "insufficient_entitlement",
@@ -21,15 +20,12 @@ type Operation = {
   description: string;
   /** `[]` if no key is needed, as in OpenAPI. */
   security?: [];
-  /** The body of a 200: a schema, or the content type of a file. */
   response: TSchema | "application/json" | "text/html";
   /** Headers of the 200 and the 304, in addition to those of every response. An operation with an ETag also has a 304. */
   headers?: readonly HeaderName[];
-  /** Problems in addition to those of every operation. */
   problems?: readonly ProblemCode[];
 };
 
-/** The `detail` of a route. */
 export function operation({ response, headers = [], problems: own = [], ...detail }: Operation) {
   const needsKey = detail.security === undefined;
   const sent = successHeaders({ needsKey, further: headers });
@@ -70,7 +66,6 @@ function describeStatus(codes: readonly ProblemCode[]) {
 /** Problems that have a status of their own and are the same in every operation. */
 const sharedProblems: readonly ProblemCode[] = [...keyProblems, ...commonProblems, "not_found"];
 
-/** `components.responses` of the description. */
 export function describeSharedProblems(): Members {
   return Object.fromEntries(sharedProblems.map((code) => [responseName(code), describeProblemResponse([code])]));
 }
@@ -79,7 +74,6 @@ function responseName(code: ProblemCode): string {
   return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The response for problems with the same status. */
 function describeProblemResponse(codes: readonly ProblemCode[]) {
   const lines = codes.map((code) => `\`${code}\`: ${problems[code].description}`);
   const examples = codes.map((code) => [code, { summary: problems[code].title, value: problemExamples[code] }]);

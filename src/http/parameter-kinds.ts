@@ -6,12 +6,10 @@ import { UUID } from "../text/uuid.ts";
 import { CURSOR_LENGTH_MAX } from "./cursor.ts";
 import type { SentValue } from "./query-text.ts";
 
-/** The value of a parameter, or why it is refused. */
 type Result<T> = { value: T } | { reason: string };
 
 /** `Required` is true for a parameter that always has a value: it has a fallback, or is part of the path. */
 export type Parameter<T, Required extends boolean = boolean> = {
-  /** The schema in `/openapi.json`, with the description. */
   schema: TSchema;
   required: Required;
   fallback?: T;
@@ -122,7 +120,6 @@ const cursorParameter: Parameter<string, false> = {
   read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
 };
 
-/** The parameters of every list, after its filters. */
 export const pageParameters = {
   limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
   cursor: cursorParameter,
@@ -137,7 +134,6 @@ export const idParameter: Parameter<string, true> = {
 
 const NOT_TEXT = { reason: "must be percent-encoded UTF-8 without control characters" };
 
-/** Reads a parameter that is sent once. */
 function single<T>(read: (value: string) => Result<T>) {
   return (sent: readonly SentValue[]): Result<T> => {
     const [value] = sent;

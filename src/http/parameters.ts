@@ -8,18 +8,13 @@ import { parseQuery, type SentValue } from "./query-text.ts";
 
 type Table = Readonly<Record<string, Parameter<unknown>>>;
 
-/** The names of the parameters that always have a value. */
 type RequiredNames<T extends Table> = { [N in keyof T]: T[N] extends Parameter<infer _, true> ? N : never }[keyof T];
 
-/** The values that a table reads: one property for each parameter, optional if the parameter is. */
 type Values<T extends Table> = { [N in RequiredNames<T>]: T[N] extends Parameter<infer V> ? V : never } & {
   [N in Exclude<keyof T, RequiredNames<T>>]?: T[N] extends Parameter<infer V> ? V : never;
 };
 
-/**
- * A route's parameters in Elysia's form: schemas for the description (`params` of the path, `query`), and the hook that reads both from the
- * call, once it is admitted. Elysia's own values have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
- */
+/** A route's parameters for Elysia: schemas, and the hook that reads them. Elysia's own values have lost repeats and brackets (`http/odd-queries`). */
 export function parameters<Path extends Table, Query extends Table>(tables: {
   params?: Path;
   query?: Query;
@@ -80,7 +75,6 @@ function readParameters(call: ApiCall, { params, query }: { params: Table; query
   return values;
 }
 
-/** Adds the value of one parameter to `values`, or what is wrong with it to `errors`. */
 function readParameter(
   field: string,
   parameter: Parameter<unknown> | undefined,
@@ -103,7 +97,6 @@ function isOneItem(list: unknown): boolean {
   return Array.isArray(list) && list.length === 1;
 }
 
-/** How many unsupported parameters one problem names. */
 const NAMED_MAX = 20;
 
 function refuseUnsupported(sent: ReadonlyMap<string, readonly SentValue[]>, table: Table): void {

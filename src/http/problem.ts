@@ -97,7 +97,6 @@ export function problemType(baseUrl: string, code: ProblemCode): string {
   return `${baseUrl}/docs#${problemAnchor(code)}`;
 }
 
-/** The id of the element in `/docs` that describes the problem. */
 export function problemAnchor(code: string): string {
   return `problem-${code}`;
 }

@@ -7,14 +7,12 @@ export function pathStart(url: string): number {
   return start < 0 ? url.length : start;
 }
 
-/** The path in the URL of a request, without the query. */
 export function pathOf(url: string): string {
   const start = pathStart(url);
   const mark = url.indexOf("?", start);
   return mark < 0 ? url.slice(start) : url.slice(start, mark);
 }
 
-/** The path and the query in the URL of a request. */
 export function pathAndQuery(url: string): string {
   return url.slice(pathStart(url));
 }
@@ -62,7 +60,6 @@ function decode(text: string): SentValue {
   }
 }
 
-/** Percent-encoded, except for colons and commas, which stay readable. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll("%3A", ":").replaceAll("%2C", ",");
 }

@@ -1,9 +1,4 @@
-/**
- * Workarounds for Bun 1.4.5 and Elysia 1.4.30. When one of them is upgraded, remove the workarounds one by one: the test named with each
- * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
- * `listen.ts` overrides defaults of Bun's server. Large bodies that had to wait are streamed: Bun sends them with 40 system calls
- * otherwise.
- */
+/** Workarounds for Bun 1.4.5 and Elysia 1.4.30, to remove when these are upgraded: the test named with each fails while it is still needed. */
 
 import type { ApiCall } from "./call.ts";
 import { pathStart } from "./query-text.ts";
@@ -34,17 +29,12 @@ export function requestForRouter(request: Request, call: ApiCall): Request {
   return routed;
 }
 
-/** The call that `requestForRouter` added. */
 export function callOf({ call }: Request): ApiCall {
   if (call === undefined) throw new Error("The request reached Elysia without its call");
   return call;
 }
 
-/**
- * Whether nobody gets the response any more. If anything arrives on a connection while its response is awaited in a later turn, such as a
- * pipelined request (RFC 9112 §9.3.2) or a stray line end, Bun closes the connection; it offers no way to let the bytes wait
- * (`http/pipelining`). It is also true if the client closed the connection.
- */
+/** Whether nobody gets the response: Bun closes a connection on which more arrives meanwhile, such as a pipelined request (`http/pipelining`). */
 export function isUnanswerable({ signal }: Request): boolean {
   return signal.aborted;
 }
@@ -57,10 +47,7 @@ export function missingDate({ method, startedAt }: ApiCall): { Date?: string } {
 /** Bun sends head and body up to this size with one system call, even if the response is late. */
 const LATE_BYTES_MAX = 15_000;
 
-/**
- * The body in a form that Bun sends with few system calls. If a large body is ready in a later turn than its request, Bun makes one system
- * call for each header line, which costs ten times as much. A direct stream avoids that, but has no Content-Length (`http/late`).
- */
+/** The body as Bun sends it with few system calls. For a large and late one it makes a call a header line, ten times the cost (`http/late`). */
 export function cheapBody(body: Uint8Array<ArrayBuffer> | string, requestTurn: Turn): Uint8Array<ArrayBuffer> | string | ReadableStream {
   if (!requestTurn.isOver || body.length <= LATE_BYTES_MAX) return body;
   return new ReadableStream({

@@ -41,7 +41,6 @@ export function respond(call: ApiCall, status: number, headers: Record<string, s
     : new Response(compressed, { status, headers });
 }
 
-/** 200 with a JSON body that no cache may store. */
 export function respondJson(call: ApiCall, body: Bytes | string): MaybeLater {
   const cacheControl = call.key === null ? "no-store" : "private, no-store";
   return respond(call, 200, { "Content-Type": "application/json", "Cache-Control": cacheControl }, body);
@@ -63,7 +62,6 @@ export function respondOptions(call: ApiCall): MaybeLater {
   return respond(call, 204, { Allow: ALLOW, "Cache-Control": "no-store" }, null);
 }
 
-/** The response with a problem document (RFC 9457). */
 export function respondProblem(call: ApiCall, { code, detail, extra }: Problem): MaybeLater {
   const { status, title } = problems[code];
   const body = {
@@ -116,7 +114,6 @@ const codings = {
   zstd: { inThread: (body: Bytes) => Bun.zstdCompressSync(body, ZSTD), offThread: (body: Bytes) => Bun.zstdCompress(body, ZSTD) },
 };
 
-/** The content codings that the service sends, as `Content-Encoding` names them (RFC 9110 §8.4). */
 type Coding = keyof typeof codings;
 
 /** The body in a content coding; a promise if it is large. */
@@ -126,10 +123,7 @@ export function compress(body: Bytes | string, coding: Coding): Bytes | Buffer |
   return bytes.length <= IN_THREAD_BYTES_MAX ? inThread(bytes) : offThread(bytes);
 }
 
-/**
- * The response in the content coding that a client prefers, if its body is worth it. Not for a response that has both a secret and text of
- * others: its compressed length would reveal the secret (BREACH).
- */
+/** The response in the client's preferred coding, if worth it. Never for a secret beside text of others: its length would reveal it (BREACH). */
 export async function inPreferredCoding(response: Response, accepted: string | null): Promise<Response> {
   const { headers, status } = response;
   headers.append("Vary", "Accept-Encoding");
@@ -152,10 +146,7 @@ export async function headOf(response: Response, now: EpochMs): Promise<Response
 /** One element of an Accept-Encoding list: `coding [ ";q=" qvalue ]`. */
 const LISTED_CODING = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
 
-/**
- * The coding that a client prefers by its Accept-Encoding (RFC 9110 §12.5.3), or `null` for none. At equal weight zstd wins because it is
- * cheaper, but only if the client names it: `*` means gzip. A client that refuses even `identity` gets the body uncompressed, not a 406.
- */
+/** The preferred coding (RFC 9110 §12.5.3), or `null`. At equal weight zstd wins, as it is cheaper, but only by name: `*` means gzip. Never a 406. */
 export function preferredCoding(accepted: string | null): Coding | null {
   if (accepted === null) return null;
   const weights = new Map<string, number>();

@@ -54,7 +54,6 @@ export type HeaderName = keyof typeof headers;
 const always = ["X-Request-Id", "API-Version", "X-Content-Type-Options", "Cache-Control", "Vary"] as const;
 const rateLimit = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
-/** `components.headers` of the description. */
 export function describeNamedHeaders(): Members {
   return mapMembers<Header>(headers, describeHeader);
 }
@@ -64,7 +63,6 @@ export function successHeaders({ needsKey, further }: { needsKey: boolean; furth
   return references([...always, ...(needsKey ? rateLimit : []), ...further]);
 }
 
-/** The headers of a response with one of these problems. */
 export function problemHeaders(codes: readonly ProblemCode[]) {
   const isAny = (...wanted: ProblemCode[]) => wanted.some((code) => codes.includes(code));
   // Problems that only a request with a valid key gets.

@@ -73,10 +73,8 @@ const namedSchemas: Readonly<Record<string, TSchema>> = {
 
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
 
-/** A JSON object. */
 export type Members = { [name: string]: unknown };
 
-/** `components.schemas` of the description. */
 export function describeNamedSchemas(): Members {
   return mapMembers(namedSchemas, describeWhole);
 }
@@ -100,15 +98,11 @@ function describeWhole({ anyOf, items, properties, ...rest }: TSchema): Members 
   };
 }
 
-/**
- * Describes a property that is always null as a string or null. openapi-fetch 0.17 drops properties of type null, so its results would not
- * match the named schema.
- */
+/** Describes a property that is always null as a string or null: openapi-fetch 0.17 drops properties of type null. */
 function describeProperty(schema: TSchema): Members {
   return schema.type === "null" ? { ...schema, type: ["string", "null"] } : describeSchema(schema);
 }
 
-/** An object with the same names, and with what `describe` returns for each member. */
 export function mapMembers<T>(table: Readonly<Record<string, T>>, describe: (member: T) => unknown): Members {
   return Object.fromEntries(Object.entries(table).map(([name, member]) => [name, describe(member)]));
 }

@@ -1,7 +1,4 @@
-/**
- * What killed programs left. Files that are not complete yet, and temporary directories, have the process id of their program in their
- * name. A later run removes those of programs that have ended.
- */
+/** Unfinished files and temporary directories have the process id of their program in their name, so that a later run removes what killed ones left. */
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -31,7 +28,6 @@ function removeLeftBehind(directory: string, processOf: (name: string) => string
   }
 }
 
-/** Nothing if the directory cannot be listed: what was left stays then. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -2,19 +2,15 @@
 import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** Everything outside the program that a command uses. `cli/real-machine.ts` builds the real one; tests build one with a fixed clock. */
+/** `cli/real-machine.ts` builds the real one; tests build one with a fixed clock. */
 export type Machine = {
   env: Readonly<Record<string, string | undefined>>;
   now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;
-  /**
-   * Prints results on standard output and ends the line. Line feeds stay; other control characters are escaped. Throws an `OutputClosed` if the
-   * reader has gone.
-   */
+  /** Prints a line of results. Control characters but line feeds are escaped. Throws an `OutputClosed` if the reader has gone. */
   printLine: (text: string) => void;
   /** Prints results on standard output as they are. The caller escapes control characters. Throws an `OutputClosed` if the reader has gone. */
   printText: (text: string) => void;
-  /** Standard input, read as fast as it is iterated. */
   readInput: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output without making the program wait. Resolves when it is written; rejects if the reader has gone. */
   writeOutput: (text: string) => Promise<void>;
@@ -28,13 +24,11 @@ export type Machine = {
   showProgress: (line: string) => void;
   /** Writes whole lines of the log to standard error, without waiting for them to be written. */
   writeLog: (text: string) => void;
-  /** Whether people read the log: it goes to a terminal. */
   isLogOnTerminal: () => boolean;
   /** Calls `stop` at each SIGTERM and SIGINT. */
   onStopSignal: (stop: () => void) => void;
   /** Calls `reload` at each SIGHUP. Without a handler, SIGHUP ends the program. */
   onReloadSignal: (reload: () => void) => void;
-  /** The memory that the process holds, and the processor time that it has used. */
   usage: () => { residentBytes: number; cpuSeconds: number };
   /** The command line that starts this program again; arguments are to follow. */
   program: readonly string[];
@@ -54,7 +48,6 @@ export function isOutputClosed(error: unknown): boolean {
   return error instanceof OutputClosed || (error instanceof Error && error.cause !== undefined && isOutputClosed(error.cause));
 }
 
-/** A random number from 0 to 1, without 1. */
 export function randomFraction({ randomBytes }: Pick<Machine, "randomBytes">): number {
   return Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32;
 }

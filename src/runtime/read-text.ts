@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 
-/** Why a file cannot be read, by the error code of the operating system. */
 export const unreadable: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EACCES: "permission denied",

@@ -24,10 +24,7 @@ export type Replacement = {
   abandon: () => void;
 };
 
-/**
- * Opens a new file next to the one at `path`. It gets the mode of that file, or `mode` if there is none. A link stays: the file to which
- * it leads is replaced. A pipe or a device, such as /dev/null, is written to.
- */
+/** Opens a new file next to the one at `path`, with its mode, else `mode`. A link stays. A pipe or a device, such as /dev/null, is written to. */
 export function replaceFile(path: string, mode: number): Replacement {
   const present = statSync(path, { throwIfNoEntry: false });
   return present === undefined || present.isFile() ? replacing(targetOf(path), mode) : writingTo(path);
@@ -64,7 +61,6 @@ function writingTo(path: string): Replacement {
   return { write, finish: close, abandon: close };
 }
 
-/** `close` may be called more than once. */
 function openFile(path: string, flags: "w" | "wx") {
   const descriptor = openSync(path, flags, 0o600);
   let isOpen = true;

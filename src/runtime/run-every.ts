@@ -2,15 +2,11 @@
 import { setTimeout as sleepMs } from "node:timers/promises";
 import type { EpochMs } from "../text/instant.ts";
 
-/** The longest delay that `setTimeout` accepts. */
 const SLEEP_MAX_MS = 2 ** 31 - 1;
 
 type Clock = { now: () => EpochMs; wait: (ms: number, stop: AbortSignal) => Promise<void>; stop: AbortSignal };
 
-/**
- * Runs `work` at once and then every `everyMs` until `stop` is aborted; right away if the last run took longer. If the clock is set during a
- * run, the next one starts earlier or later, but never later than after `everyMs`. Throws what `work` throws.
- */
+/** Runs `work` at once and then every `everyMs` until `stop` is aborted, however the clock is set. Throws what `work` throws. */
 export async function runEvery(everyMs: number, { now, wait, stop }: Clock, work: () => Promise<void>): Promise<void> {
   while (!stop.aborted) {
     const startedAt = now();

@@ -1,7 +1,4 @@
-/**
- * Wraps `work` so that one run at a time serves all callers. A caller that arrives during a run waits for the next one, which starts after
- * the call and so sees everything that was true at the time of the call. If a run fails, all callers that share it get its error.
- */
+/** Wraps `work` so that one run at a time serves all callers. A caller during a run waits for the next one, which sees all that was true by then. */
 export function singleFlight(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -1,7 +1,4 @@
-/**
- * Standard output and standard error of the program. Results are written before a call returns, however slowly they are read; the log is
- * written without making anyone wait.
- */
+/** Standard output and error. Results are written before a call returns, however slowly they are read; the log makes nobody wait. */
 import { constants, fstatSync, fsyncSync, openSync, readFileSync, write as writeAsync, writeSync } from "node:fs";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { safeLines } from "../text/terminal-text.ts";
@@ -21,10 +18,7 @@ const O_CLOEXEC = 0o2000000;
 
 type Descriptor = 1 | 2;
 
-/**
- * Whether the program was started without this descriptor. The runtime then opens /dev/null in its place, to be closed at the start of another
- * program. No inherited descriptor is: it would have been closed at the start of this one. Only Linux tells.
- */
+/** Whether the program was started without this descriptor: the runtime then opens /dev/null there, with O_CLOEXEC, as no inherited one is. */
 export function isClosedAtStart(descriptor: Descriptor): boolean {
   try {
     const [, flags = ""] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
@@ -90,12 +84,11 @@ export function openStreams(clearProgress: () => void) {
           clearProgress();
           return writeAll(2, Buffer.from(safeLines(text)));
         })
-        .catch(() => undefined) // A full disk, or a log reader that died, must not stop the server.
+        .catch(() => undefined)
         .finally(() => {
           logPending -= text.length;
         });
     },
-    /** Returns when the log is written, or after two seconds. */
     finishLog: () => Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]),
     /** Calls `stop` at each SIGTERM and SIGINT, except while standard output is stuck. */
     onStopSignal: (stop: () => void): void => {
@@ -113,7 +106,6 @@ function openOutput(): number {
   return 1;
 }
 
-/** Throws the error of the operating system. */
 async function writeAll(descriptor: Descriptor, bytes: Buffer): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
@@ -121,8 +113,7 @@ async function writeAll(descriptor: Descriptor, bytes: Buffer): Promise<void> {
     writeAsync(descriptor, rest, (error, written) => resolve(error ?? written));
     const written = await promise;
     if (typeof written === "number") rest = rest.subarray(written);
-    else if (written.code === "EAGAIN")
-      await Bun.sleep(1); // The pipe is full.
+    else if (written.code === "EAGAIN") await Bun.sleep(1);
     else throw written;
   }
 }

@@ -4,7 +4,6 @@ import { constants, getPriority, setPriority } from "node:os";
 /** The environment variable that every such child has. `main.ts` stops a process that has it and whose parent is gone. */
 export const CHILD_VARIABLE = "FUNDFEED_CHILD";
 
-/** The longest line that is passed on. The rest of a longer one is dropped. */
 const LINE_MAX = 10_000;
 /** How long to wait for the output of a child that has ended: a program that it started may hold the pipe open. */
 const OUTPUT_WAIT_MS = 1000;
@@ -20,11 +19,9 @@ export type ChildProcess = {
 
 type ChildOptions = {
   env: Readonly<Record<string, string | undefined>>;
-  /** What it is, for its environment. */
   name: string;
   /** Added to the priority: with 10, other programs go first. */
   niceness?: number;
-  /** How long it may take to end after SIGTERM. */
   graceMs: number;
   onOutput: (line: string) => void;
   onError: (line: string) => void;

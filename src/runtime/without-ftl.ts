@@ -3,10 +3,7 @@
 /** JavaScriptCore reads this variable when a process starts, and never again. */
 export const WITHOUT_FTL = { BUN_JSC_useFTLJIT: "0" } as const;
 
-/**
- * Replaces this process by the same program without FTL: process id, standard streams and arguments stay. Returns if it cannot, or if the
- * variable is set already.
- */
+/** Replaces this process by the same program without FTL. Returns if it cannot, or if the variable is set already. */
 export function restartWithoutFtl(
   program: readonly string[],
   args: readonly string[],

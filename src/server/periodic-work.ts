@@ -27,7 +27,6 @@ type Environment = {
   machine: Machine;
   log: Log;
   metrics: Metrics;
-  /** Called when the files are found replaced or removed. */
   onReplaced: () => void;
 };
 

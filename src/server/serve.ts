@@ -24,7 +24,6 @@ import { unknownVariables } from "./variables.ts";
 export type Addition = {
   /** Responds to every request, to those for the API by its `api`. */
   fetch: App["fetch"];
-  /** Whether it serves pages for people at `/`. */
   hasPages: boolean;
   /** Called once the server listens and has printed its address. */
   start: (origin: string) => void;
@@ -38,10 +37,7 @@ export type Addition = {
 /** Makes the addition to a server whose databases are open. `commits` changes with each commit to the catalog, if that is known. */
 type Add = (server: { api: App["fetch"]; access: Access; log: Log; commits: () => number }) => Addition;
 
-/**
- * Serves until a signal stops it. Returns the exit code: 0 if every request under way got its response, 1 if some were cut off. Throws if the
- * databases cannot be opened or the port is taken, and `FilesReplaced` as soon as the open files are no longer those in the data directory.
- */
+/** Serves until a signal stops it, and returns the exit code: 1 if requests were cut off. Throws `FilesReplaced` as soon as its files are. */
 export async function serve(machine: Machine, options: ServeOptions, add?: Add): Promise<number> {
   const { now } = machine;
   const metrics = createMetrics(now());
@@ -94,7 +90,6 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
   }
 }
 
-/** The connection to the Redis that counts for several servers, or `undefined` without one. */
 async function connectQuotas(
   { quotas, quotaShare = QUOTA_SHARE_PERCENT }: ServeOptions,
   log: Log,

@@ -4,7 +4,6 @@ import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "./options.ts";
 
-/** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
 type StopSignals = { first: Promise<void>; second: Promise<void> };
@@ -25,10 +24,7 @@ export function watchStopSignals(machine: Machine, { tlsCert }: Pick<ServeOption
   return { first: first.promise, second: second.promise };
 }
 
-/**
- * Waits for the first signal, then stops the listener. Returns true if all requests under way got a response, false if a second signal or
- * the time limit cut them off.
- */
+/** Waits for the first signal, then stops the listener. False if a second signal or the time limit cut requests off. */
 export async function drain({ first, second }: StopSignals, listener: Listener): Promise<boolean> {
   await first;
   const drained = await Promise.race([listener.stop().then(() => true), second.then(() => false), Bun.sleep(DRAIN_MS).then(() => false)]);

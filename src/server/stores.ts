@@ -10,10 +10,7 @@ import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } f
 const OWN_WRITES_WAIT_MS = 40;
 /** How long a request waits for a connection and for a statement on PostgreSQL. A status turn waits longer: it may have to wait for an import's chunk. */
 const REQUEST_LIMITS = { connectTimeoutMs: 3_000, statementTimeoutMs: 3_000 };
-/**
- * How long a write of the server may be idle on PostgreSQL. A paused server may be in the middle of one, and keeps every other writer waiting.
- * It is less than the 30 s after which a command, such as the one that revokes a key, gives up.
- */
+/** A paused server may be in the middle of a write on PostgreSQL. Commands, such as one that revokes a key, give up after 30 s. */
 const IDLE_IN_WRITE = { idleInTransactionMs: 5_000 };
 const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2, ...IDLE_IN_WRITE } };
 const CATALOG = { postgres: { connections: 10, ...REQUEST_LIMITS } };
@@ -36,13 +33,9 @@ export type Stores = {
   close: () => Promise<void>;
 };
 
-/** `readDatabase` is the URL of a replica of `database`, from which the catalog is read. */
 type ServedLocation = DatabaseLocation & { readDatabase?: string | undefined };
 
-/**
- * Opens the databases and loads what a server keeps in memory. `notice` gets messages for the operator. Throws if a database cannot be
- * opened, or if `readDatabase` is not a replica of `database`; nothing stays open then.
- */
+/** Opens the databases and loads what a server keeps in memory. Throws if one cannot be opened or is no replica; nothing stays open then. */
 export async function openStores(
   { readDatabase, ...location }: ServedLocation,
   now: number,

@@ -9,10 +9,7 @@ import { readText } from "../runtime/read-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { ServeOptions } from "./options.ts";
 
-/**
- * The certificate that the options name, or `undefined` without one. Throws if a file cannot be read or used, or if the two do not match: Bun
- * would report that in OpenSSL's words, or not at all.
- */
+/** The certificate that the options name, or `undefined`. Throws if it cannot be used: Bun would say so in OpenSSL's words, or not at all. */
 export function readCertificate({ tlsCert, tlsKey }: ServeOptions): Certificate | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   const [cert, key] = [readText(tlsCert), readText(tlsKey)];

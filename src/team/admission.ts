@@ -1,8 +1,4 @@
-/**
- * Admission of all requests but those of `/v1`, in this order: route and key, which the gates know; a place in the queue of the key; the
- * body, bounded in bytes, time and nesting before any parser sees it; the quota, by the cost of the response; the turn. Requests of
- * disconnected clients are not started, and every request gets its response within `responseMs`. (E-170)
- */
+/** Admission of all requests but those of `/v1`: key, place in a queue, body, quota, turn, each within its limits. (E-170) */
 import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";
 import { Problem, problems } from "../http/problem.ts";
@@ -20,7 +16,6 @@ export type Arrival = {
   path: string;
   query: string;
   route: Route;
-  /** The address of the client, for its queue. */
   from: string;
   /** The key that was sent, even if it is refused; null if none was sent, or if it is unknown. */
   key: KnownKey | null;
@@ -29,14 +24,12 @@ export type Arrival = {
 /** Responds with a path of the reader, for this public address and the key of the arrival. `form` is a member's form that was refused. */
 export type Forward = (path: string, arrival: Arrival, address: string, signal: AbortSignal, form?: string) => Promise<Response>;
 
-/** The arrival of a request whose key is not known yet. */
 export function arrivalOf(request: Request, from = ""): Arrival {
   const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));
   const method = request.method === "HEAD" ? "GET" : request.method;
   return { request, method, path, query, route: routeOf(path), from, key: null };
 }
 
-/** The path and the query, which is all after the first question mark. */
 function splitAddress(address: string): string[] {
   const mark = address.indexOf("?");
   return mark < 0 ? [address] : [address.slice(0, mark), address.slice(mark + 1)];
@@ -71,7 +64,6 @@ export const ADMISSION = {
 
 export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
 
-/** The request, once the key is known. */
 type Asked = {
   /** How many uses of the key it costs, from the body; nothing is counted without a key. */
   uses?: (body: Buffer) => number;
@@ -90,7 +82,6 @@ export type Admission = (arrival: Arrival, asked: Asked) => Promise<Response>;
 type AdmissionDeps = {
   access: Access;
   now: () => EpochMs;
-  /** Resolves once the reader has stopped the aborted work. */
   settled: () => Promise<void>;
   limits?: AdmissionLimits | undefined;
 };

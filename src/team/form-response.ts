@@ -20,7 +20,6 @@ export function withForm(response: Response): Response {
   return response;
 }
 
-/** A redirect after a form (303), which nobody stores. */
 export function redirect(location: string, setCookie?: string): Response {
   const cookies = setCookie === undefined ? {} : { "Set-Cookie": setCookie };
   return new Response(null, { status: 303, headers: { Location: location, ...cookies, "Cache-Control": "no-store" } });

@@ -1,17 +1,4 @@
-/**
- * One port: which part of the program a request goes to, and what is checked before, in this order:
- *
- * 1. `/v1`: the API, which checks for itself. It comes first and must not pay for the rest.
- * 2. The length of the address (414), then the host (421): a page of another site whose name was made to lead here (DNS rebinding) sends that
- *    name.
- * 3. `/mcp`: agents, after the checks of mcp-gate.ts.
- * 4. `/status`: the page of the jobs, made in this process, after page-gate.ts, so that it works when the reader does not.
- * 5. All other paths: page-gate.ts, which answers `/sign-in`, `/sign-out`, `/feeds/` and `/subscribe` itself with `--pages key`; the rest
- *    comes from the reader.
- *
- * Each gate finds the key, and then asks admission.ts. Each request leaves one line in the log. The pages and MCP are in the reader, another
- * process. (E-67)
- */
+/** One port: which part of the program a request goes to. The API comes first and must not pay for the rest; the reader is another process. (E-67) */
 
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";
@@ -38,13 +25,11 @@ type Parts = {
   log: Pick<Log, "request" | "failure">;
 };
 
-/** Bun's server, which knows the client address of a connection. */
 type Connections = { requestIP: (request: Request) => { address: string } | null };
 
 /** The listener refuses heads of more than 16 KiB, and so does the reader, which gets the address with other headers. */
 const ADDRESS_MAX = 14_000;
 
-/** Responds to every request, and never rejects. */
 export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, log }: Parts) {
   const respond = async (arrival: Arrival): Promise<Response> => {
     const { request, path } = arrival;
@@ -83,7 +68,6 @@ export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, 
   };
 }
 
-/** Whether a request is one of the API. */
 function isOfApi(url: string): boolean {
   const start = pathStart(url);
   return url.startsWith("/v1", start) && (url.length === start + 3 || "/?".includes(url.charAt(start + 3)));

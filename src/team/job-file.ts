@@ -11,19 +11,16 @@ export type RunResult = "ok" | "failed" | "stopped";
 export type JobState = {
   name: string;
   every_ms: number;
-  /** A job waits for its time, is due and waits for other jobs, or runs. */
   state: "waiting" | "due" | "running";
   next_at: EpochMs;
   /** Start of the run under way, else of the last one. */
   started_at: EpochMs | null;
-  /** Of the last run that ended. */
   took_ms: number | null;
   result: RunResult | null;
   succeeded_at: EpochMs | null;
   /** The newest failure, also after later successes. */
   failed_at: EpochMs | null;
   error: string | null;
-  /** Failures since the last success. */
   failures: number;
 };
 
@@ -41,7 +38,6 @@ export function readJobs(directory: string): JobState[] {
   }
 }
 
-/** Saves the states for the next start, and for `fundfeed status`. */
 export function saveJobs(directory: string, jobs: readonly JobState[]): void {
   replaceText(fileOf(directory), `${JSON.stringify({ jobs }, null, 1)}\n`);
 }

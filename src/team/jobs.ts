@@ -1,7 +1,4 @@
-/**
- * Work on a schedule. Each run is a child process of this program, so that an import takes no time from requests, and a run that hangs or
- * crashes harms no other. (E-67)
- */
+/** Work on a schedule. Each run is a child process, so it takes no time from requests, and harms no other if it hangs or crashes. (E-67) */
 import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { messageOf } from "../../db/reason.ts";
 import { counter, type Family, gauge } from "../monitoring/families.ts";
@@ -13,16 +10,13 @@ import type { JobState, RunResult } from "./job-file.ts";
 
 export type Job = {
   name: string;
-  /** The arguments of this program, made when it starts. */
   args: () => readonly string[];
   everyMs: number;
   /** A run that takes longer is killed. */
   limitMs: number;
   /** Jobs of one queue never run at the same time, because imports lock each other out, and two at once would need twice the memory. */
   queue: string;
-  /** A job to run after each run that did not fail. */
   followedBy?: string;
-  /** Called after each run that did not fail. */
   onSuccess?: () => void;
   /** Only the reason of a failure is logged, and no other output. */
   isQuiet?: true;
@@ -30,7 +24,6 @@ export type Job = {
   runsAtStart?: true;
   /** Whether it should run before its time, at most every `WANTED_EVERY_MS`. Ignored after a failure. */
   isWanted?: () => boolean;
-  /** Whether there is anything to do. A job that is not needed is not run. */
   isNeeded?: () => boolean;
 };
 
@@ -44,13 +37,11 @@ export type Jobs = {
 };
 
 type JobDeps = {
-  /** Starts this program; the arguments of a job follow. */
   command: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   now: () => EpochMs;
   onLine: (job: string, line: string) => void;
   onFailure: (message: string) => void;
-  /** The states that an earlier process saved. */
   saved: readonly JobState[];
   save: (states: readonly JobState[]) => void;
   graceMs?: number;
@@ -67,7 +58,6 @@ const WANTED_EVERY_MS = 10_000;
 /** Servers on the same machine have priority. */
 const NICENESS = 10;
 
-/** Jobs that run when `tick` finds them due. */
 export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }: JobDeps): Jobs {
   const { now, onLine, onFailure, save } = deps;
   const entries = jobs.map((job, n) => ({ job, state: stateAtStart(job, deps.saved, now(), n * STAGGER_MS) }));

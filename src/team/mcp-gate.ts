@@ -1,7 +1,4 @@
-/**
- * Checks each message for the MCP server, in the process that listens, which loads no part of that server and parses nothing: origin,
- * method and key, then the admission. The front has checked the host. (E-67, E-170)
- */
+/** Checks each message for the MCP server, in the process that listens, which parses nothing. The front has checked the host. (E-67, E-170) */
 import { shapeOfJson } from "../../clients/typescript/src/json-scan.ts";
 import type { Access } from "../accounts/access.ts";
 import { isServedHost } from "../browse/host.ts";
@@ -26,7 +23,6 @@ type McpGate = {
 /** A batch exists only in revision 2025-03-26. */
 const BATCH_MAX = 20;
 
-/** Returns what responds to every request for `/mcp`. */
 export function createMcpGate({ hosts, access, now, admit, forward, onFailure }: McpGate): (arrival: Arrival) => Promise<Response> {
   const respond = async (arrival: Arrival): Promise<Response> => {
     const { headers, method } = arrival.request;

@@ -1,8 +1,4 @@
-/**
- * Who may read the pages and the searches for other programs: with a cookie of the sign-in, with a key, or by an address that was signed for
- * one search. Each belongs to a key, is refused when the key is, and counts against its quota. (E-80) Members, stored as keys without a secret,
- * may also send the forms of their pages. (E-186)
- */
+/** Who may read the pages and searches: by a cookie, a key, or a signed address, each bound to a key and its quota. (E-80, E-186) */
 import { isDiskFull } from "../../db/reason.ts";
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { sealedTokens, signedTokens, type Tokens } from "../accounts/signed.ts";
@@ -28,30 +24,21 @@ type PageGateDeps = {
   admit: Admission;
   forward: Forward;
   onFailure: (error: unknown) => void;
-  /** What members need; undefined without members. */
   members?: MembersDeps | undefined;
 };
 
-/**
- * If the arrival is admitted, responds with the result of `show`, by default the reader's; otherwise with a refusal or a redirect to the
- * sign-in.
- */
+/** Responds with `show`, by default the reader's response, if the arrival is admitted; else refuses it or redirects to the sign-in. */
 type PageGate = (arrival: Arrival, show?: () => Promise<Response>) => Promise<Response>;
 
 const SUBSCRIBE_PATH = "/subscribe";
-/** The output of each kind of feed. */
 const FEEDS = { ics: "/find.ics", csv: "/find.csv", atom: "/changes.atom" } as const;
 /** The outputs of followed opportunities. They are evaluated at each request, so their addresses contain no search. */
 const FOLLOWING = { ics: "/following.ics", csv: "/following.csv", atom: "/following.atom" } as const;
-/** Pages and forms of members. */
 const OF_MEMBERS = /^\/(watches(\/.*)?|following(\.\w+)?|follow)$/;
-/** The most bytes of a member's form. */
 const FORM_BYTES_MAX = 32 * 1024;
-/** The longest address of an output that is signed. */
 const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
-/** The gate of one server. */
 export function createPageGate({
   needsKey,
   access,

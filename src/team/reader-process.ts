@@ -1,7 +1,4 @@
-/**
- * The reader process. `up` starts it at once, so that the first page need not wait; after it has ended, the next request starts another one. A
- * response may take any time, but a reader that does not answer `ALIVE_PATH` meanwhile is killed.
- */
+/** The reader process: `up` starts it at once, and the next request starts another one after it ended. It is killed if it stops answering. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { backoffMs } from "../../clients/typescript/src/backoff.ts";
@@ -26,7 +23,6 @@ export type ReaderProcess = {
   /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
   settled: () => Promise<void>;
   families: () => Family[];
-  /** Returns when it has ended. */
   stop: () => Promise<void>;
 };
 
@@ -46,7 +42,6 @@ const LIMITS = {
   pauseMs: 1000,
   pauseMaxMs: 60_000,
   steadyMs: 60_000,
-  /** After SIGTERM. */
   graceMs: 5000,
 };
 
@@ -58,7 +53,6 @@ const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
 
-/** The reader, which runs once `fetch` was called. */
 export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
   const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
   let directory: string | undefined;
@@ -106,7 +100,6 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     );
   };
 
-  /** Waits for the response for as long as the reader lives. */
   const responseOf = async (response: Promise<Response>, reader: Running): Promise<Response> => {
     for (;;) {
       const waited = new AbortController();

@@ -1,7 +1,4 @@
-/**
- * The reader: a separate process that renders whatever takes longer than a request to the API. It listens on a socket that only this user can
- * access, and checks neither host nor key, because the front has done so. (E-67)
- */
+/** The reader renders what takes longer than a request to the API, on a socket of this user. The front has checked host and key. (E-67) */
 import type { CatalogDb } from "../../db/engine.ts";
 import { catalogPerRequest, type DatabaseLocation, openWatchesIn } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
@@ -24,7 +21,6 @@ type ReaderOptions = {
   searchData: string;
   log: Log;
   hasSignIn: boolean;
-  /** The watches, if members have some. */
   watchDirectory: string | undefined;
 };
 

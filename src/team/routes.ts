@@ -1,11 +1,7 @@
-/**
- * The routes of `up` outside the API: their names in log and metrics, the cost of a response in uses of a key, and whether they are for
- * programs, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-170)
- */
+/** The routes of `up` outside the API: their names in log and metrics, with "pages:" before them, and their cost in uses of a key. (E-170) */
 import { MCP_PATH } from "./reader-process.ts";
 
 export type Route = {
-  /** Null for an unknown path. */
   name: string | null;
   /** Measured at 100,000 records, in multiples of the time for a page of results. */
   uses: number;

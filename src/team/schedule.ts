@@ -6,13 +6,10 @@ import { type EpochMs, formatInstant, HOUR_MS, MINUTE_MS } from "../text/instant
 import type { Job } from "./jobs.ts";
 
 export type ScheduleOptions = {
-  /** The names of upstreams, and how often each is pulled. */
   pulls: ReadonlyMap<string, number>;
   /** How often watches deliver; 0 is never. */
   watchEvery: number;
-  /** Whether there are any. */
   hasWatches: () => boolean;
-  /** The directory of backups; without it, none are made. */
   backups?: string | undefined;
   backupEvery: number;
 };
@@ -100,10 +97,7 @@ function backupName(at: EpochMs): string {
   return formatInstant(at).replace(/:|\.\d+/g, "");
 }
 
-/**
- * Removes all but the newest backups up to now, and the remains of killed ones. Backups with a future date (from a clock that was ahead) are
- * kept but not counted. Other directories are kept.
- */
+/** Removes all but the newest backups up to now, and the remains of killed ones. Those of a clock that was ahead do not count. */
 function dropOldBackups(directory: string, now: string): void {
   const names = readdirSync(directory).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}Z(\.partial)?$/.test(name));
   const whole = names.filter((name) => !name.endsWith(".partial") && name <= now).sort();

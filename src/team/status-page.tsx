@@ -7,10 +7,7 @@ import { formatDuration } from "../text/duration.ts";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";
 
-/**
- * How each job went last, and when it runs next. With a sign-in, reasons are left out: customers read the page, and reasons contain the
- * operator's addresses and paths.
- */
+/** How each job went last. With a sign-in, customers read the page, so it leaves out reasons, which have the operator's addresses and paths. */
 export function statusPage(jobs: readonly JobState[], now: EpochMs, hasSignIn: boolean): Response {
   const body = (
     <>

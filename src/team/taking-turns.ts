@@ -1,6 +1,4 @@
-/**
- * Lets requests that share a thread take turns: a request that has held it for a while yields to the others before its next statement. (E-170)
- */
+/** Lets requests that share a thread take turns: one that held it for a while yields before its next statement. (E-170) */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 
@@ -19,10 +17,7 @@ async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promi
   signal?.throwIfAborted();
 }
 
-/**
- * The catalog, which takes turns at each statement, and throws once the signal is aborted: otherwise the work for disconnected clients would
- * pile up. The connection must belong to one request, because transactions stay open meanwhile.
- */
+/** The catalog, which takes turns at each statement, and throws once the signal is aborted. The connection must belong to one request. */
 export function takingTurns(catalog: CatalogDb, signal?: AbortSignal, clock: Clock = () => performance.now()): CatalogDb {
   return {
     ...catalog,

@@ -24,11 +24,8 @@ export type UpOptions = ServeOptions &
   ScheduleOptions & {
     /** The origin by which browsers reach the server, if the operator names one: "https://feeds.example". */
     publicOrigin?: string | undefined;
-    /** Whether pages are served, and to whom: to everyone, or to holders of a key. */
     pages: "open" | "key" | "off";
-    /** Whether people sign in with a mail address, where the pages ask for a key. */
     members: "on" | "off";
-    /** The hosts of channels that members may use. */
     memberHosts?: string;
     searchData?: string;
     watchData?: string;
@@ -163,7 +160,6 @@ function membersInWords(members: UpOptions["members"], env: Machine["env"]): str
   return fault === null ? "Members sign in with a mail address: fundfeed members add" : `Nobody signs in with a mail address. ${fault}`;
 }
 
-/** Lines for the log: what the server does, what is missing, and how to add that. */
 function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {
   const { pages, pulls, watchEvery, backups, backupEvery, data, database } = options;
   const every = (ms: number) => `every ${formatDuration(ms).replace(/^1 /, "")}`;

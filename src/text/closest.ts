@@ -1,9 +1,7 @@
 /** Suggests the known name that a mistyped one probably stands for. */
 
-/** More edits than this are not a typo. */
 const DISTANCE_MAX = 2;
 
-/** Shorter beginnings of a name are not completed. */
 const PREFIX_LENGTH_MIN = 3;
 
 /** The nearest known name, else the shortest that begins with `name`; undefined if none is close. Ignores case, and "[…]" at the end. */

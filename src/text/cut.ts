@@ -40,7 +40,6 @@ export function memberAt(value: unknown, path: Path): unknown {
   }, value);
 }
 
-/** "changes[0].current" */
 export function pathInWords(path: Path): string {
   return path.map((step, n) => (typeof step === "number" ? `[${step}]` : n === 0 ? step : `.${step}`)).join("");
 }

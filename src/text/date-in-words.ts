@@ -39,12 +39,10 @@ export function startInWords(text: string): string {
   return text.slice(10, 19) === "T00:00:00" ? dateInWords(text) : timeInWords(text);
 }
 
-/** "Mar 2026" for a month (2026-03). */
 export function monthInWords(month: string): string {
   return `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
 }
 
-/** "Tue" for a text that begins with a date. */
 export function weekdayInWords(date: string): string {
   return WEEKDAYS[new Date(`${date.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? "";
 }
@@ -75,7 +73,6 @@ function clockOf(wall: EpochMs): string {
   return `${hour % 12 === 0 ? 12 : hour % 12}:${String(date.getUTCMinutes()).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
 }
 
-/** The offset of an RFC 3339 date-time; 0 for UTC. */
 function offsetOf(text: string): number {
   const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
   return (sign === "-" ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);

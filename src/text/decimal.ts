@@ -25,7 +25,6 @@ export function numbersIn(text: string): string[] {
   return (text.match(NUMBER) ?? []).map((number) => number.replaceAll(",", ""));
 }
 
-/** The text with "#" in the place of each number. */
 export function withoutNumbers(text: string): string {
   return text.replace(NUMBER, "#");
 }
@@ -43,7 +42,6 @@ export function wholeOfKey(key: string): bigint {
   return key.startsWith("-") ? 0n : BigInt(key.slice(4, 4 + Number(key.slice(1, 4))));
 }
 
-/** Without zeros that do not matter, and without the sign of zero. */
 function parse(text: string): Decimal {
   const [, sign = "", digits = "0", places = ""] = DECIMAL.exec(text) ?? [];
   const whole = digits.replace(/^0+(?=\d)/, "");

@@ -66,7 +66,6 @@ export function easternDateBefore(ms: EpochMs, days: number): string {
   return new Date(Date.parse(easternDate(ms)) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** "-04:00" */
 function offsetText(ms: number): string {
   const minutes = Math.trunc(Math.abs(ms) / MINUTE_MS);
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0"));

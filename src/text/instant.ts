@@ -3,7 +3,6 @@ import { memoize, memoizeLast } from "./memoize.ts";
 
 export const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1000, 60_000, 3_600_000, 86_400_000];
 
-/** The months as most upstreams and HTTP abbreviate them. */
 export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Milliseconds since 1970-01-01T00:00:00Z, as `Date.now()` returns them. */
@@ -84,22 +83,18 @@ export function compareInstants(left: Instant, right: Instant): number {
 /** UTC with milliseconds and `Z` (D-28). Throws a RangeError on NaN. Memoized: a transaction writes one instant again and again. */
 export const formatInstant = memoizeLast((instant: EpochMs) => new Date(instant).toISOString());
 
-/** The UTC date of an instant: 2026-03-01. */
 export function dateAt(instant: EpochMs): string {
   return formatInstant(instant).slice(0, 10);
 }
 
-/** Whether a text has the form of a date: 2026-03-01. */
 export function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** The date of a date-time, in its own offset: 2026-03-01. */
 export function dateOf(text: string): string {
   return text.slice(0, 10);
 }
 
-/** The time of a date-time, in its own offset: 17:30. */
 export function clockOf(text: string): string {
   return text.slice(11, 16);
 }

@@ -1,7 +1,6 @@
 /** The lines of a stream of UTF-8. */
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
-/** Bytes that are shown of a line that is too long. */
 const SHOWN_BYTES = 1000;
 
 /** A line without its end, counted from 1. With a `fault`, `text` is only what can be shown of it. */

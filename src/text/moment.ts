@@ -1,7 +1,4 @@
-/**
- * Moments as people write them: 7d, -12h, yesterday, monday, 2026-12-31, an RFC 3339 timestamp, all. Every door reads them here, by what
- * the field declares; only the API reads timestamps by its own rules. (E-136)
- */
+/** Moments as people write them: 7d, -12h, monday, 2026-12-31. Every door reads them here, by what the field declares, but the API. (E-136) */
 import { BadValue } from "./bad-value.ts";
 import { timeInWords } from "./date-in-words.ts";
 import { easternDate, easternDateBefore, startOfEasternDate } from "./eastern.ts";
@@ -13,7 +10,6 @@ export type MomentField = {
   forms: readonly MomentForm[];
   /** Where 7d and monday lie, seen from now. A sign decides otherwise: -7d is always past and +7d ahead. */
   direction: "past" | "ahead";
-  /** Whether a moment after now is refused. */
   refusesAhead?: true;
 };
 
@@ -32,14 +28,10 @@ export const FIXED = { forms: ["date", "timestamp"], direction: "past" } as cons
 
 const DURATION = /^([+-]?)(\d{1,5})([hdw])$/;
 const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
-/** Days before today. */
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: 1, today: 0, tomorrow: -1 };
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/**
- * The instant that is meant; "all" where the field takes it. A day begins at midnight US Eastern time, as for the federal sources. Throws a
- * BadValue for a form that the field does not take, and for an instant ahead that it refuses.
- */
+/** The instant that is meant; "all" where the field takes it. A day begins at midnight Eastern time. Throws a BadValue for what is refused. */
 export function readMoment<Field extends MomentField>(
   given: unknown,
   now: EpochMs,
@@ -94,7 +86,6 @@ function formsInWords({ forms, direction }: MomentField): string {
   return given.length < 3 ? given.join(" or ") : `${given.slice(0, -1).join(", ")}, or ${given.at(-1)}`;
 }
 
-/** Whether a text means another instant whenever it is read. */
 export function isRelativeMoment(text: string): boolean {
   const word = text.trim().toLowerCase();
   return DURATION.test(word) || WEEKDAYS.includes(word) || Object.hasOwn(NAMED_DAYS, word);

@@ -65,7 +65,6 @@ function wordingOf(plain: string): string {
     .replace(/[\p{P}\s]+/gu, ""); // Removed, not unified: "co-op" equals "coop", "web site" equals "website".
 }
 
-/** What is left of each ASCII character. */
 const asciiWording = Array.from({ length: 128 }, (_, code) => wordingOf(String.fromCharCode(code)));
 
 /** Decodes HTML character references that end with ";", until none is left: upstreams escape once, twice or not at all. */
@@ -104,7 +103,6 @@ function streamSafe(text: string): string {
 }
 
 const MARKS = /\p{M}{30}/gu;
-/** Shorter texts are normalized fast enough, whatever they hold. */
 const LONG_RUN_LENGTH = 1000;
 
 /** Removes soft hyphens and zero-width characters, and turns other runs of white space into one blank. */

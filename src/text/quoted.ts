@@ -11,7 +11,6 @@ export function quoted(text: string, max = QUOTED_MAX): string {
   return JSON.stringify(ellipsized(visible, max));
 }
 
-/** The text, or if it is longer its first `max` characters and "…". */
 export function ellipsized(text: string, max: number): string {
   return text.length > max ? `${beginning(text, max)}…` : text;
 }

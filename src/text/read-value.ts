@@ -4,7 +4,6 @@ import { BadValue } from "./bad-value.ts";
 import { didYouMean } from "./closest.ts";
 import { ellipsized } from "./quoted.ts";
 
-/** The most items of a list. */
 export const ITEMS_MAX = 50;
 
 /** The items of a list, which is one text with commas or a list of texts, without blanks around them. */

@@ -1,8 +1,4 @@
-/**
- * Decodes UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair (U+DC80 to U+DCFF), which no record may hold, so it
- * rejects its record and no other. TextDecoder alone cannot do that: it fails the whole piece, or replaces the byte by a valid character.
- * Valid pieces, which nearly all are, go through TextDecoder alone: 60 MB take 90 ms of processor time instead of 83.
- */
+/** Decodes UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair, which no record may hold, so it rejects only its record. */
 
 import { isUtf8 } from "node:buffer";
 
@@ -75,7 +71,6 @@ function decodedAround(bytes: Uint8Array, stray: (byte: number) => string): stri
   return text + strict.decode(bytes.subarray(start));
 }
 
-/** How many bytes at the end may begin a character. */
 function unfinishedLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -85,7 +80,6 @@ function unfinishedLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes the character at an index has, or 0 if they are not UTF-8. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const length = wantedLength(bytes[at] ?? 0);
   return length < 2 || isUtf8(bytes.subarray(at, at + length)) ? length : 0;

@@ -5,10 +5,8 @@ import examples from "./examples.json" with { type: "json" };
 /** The base address in the examples. The description replaces it with the server's. */
 export const EXAMPLE_BASE_URL = "https://api.example.com/v1";
 
-/** The record of `getOpportunity`. */
 export const exampleRecord = examples.operations.getOpportunity.data;
 
-/** The examples of 200 bodies. */
 export const operationExamples: Readonly<Record<string, unknown>> = examples.operations;
 
 export const problemExamples: Readonly<Record<ProblemCode, unknown>> = examples.problems;

@@ -11,7 +11,6 @@ const keywords: Readonly<Record<string, string>> = {
 const COMMENT = String.raw`\/\*\*.*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)#[^\n]*|"""[\s\S]*?"""`;
 const STRING = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\x60[^\x60]*\x60`;
 
-/** The source as HTML, with its tokens in spans. */
 export function highlight(source: string, language: string): string {
   const words = keywords[language];
   if (words === undefined) return Bun.escapeHTML(source);

@@ -4,10 +4,8 @@ import { problemAnchor } from "../problem.ts";
 import { type GuideSection, guideSections } from "./guide.ts";
 import { highlight } from "./highlight.ts";
 
-/** The paths of the page's files, below the base address, and whether the server has pages for people. */
 type Frame = { style: string; script: string; hasPages: boolean };
 
-/** The page as HTML. */
 export function docsPage(document: ApiDescription, { style, script, hasPages }: Frame): string {
   const [{ url: baseUrl }] = document.servers;
   const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
@@ -114,7 +112,6 @@ function operationEntry(document: ApiDescription, path: string, operation: Descr
   ].join("\n\n");
 }
 
-/** The languages of the samples, as `highlight` names them. */
 const languages: Readonly<Record<string, string>> = { Shell: "sh", TypeScript: "ts", Python: "python", Go: "go" };
 
 /** What a success returns: the object, and an example that can be unfolded. Empty if it is not JSON. */
@@ -126,7 +123,6 @@ function exampleResponse(response: DescribedOperation["responses"][string] | und
   return `Returns [${name}](#object-${name}).\n\n<details class="example"><summary>An example</summary><pre tabindex="0"><code>${example.replaceAll("\n", "&#10;")}</code></pre></details>`;
 }
 
-/** The fields of an object of the description. */
 function objectEntry(name: string, { properties }: DescribedSchema): string {
   const rows = Object.entries(properties ?? {}).map(
     ([field, schema]) => `| \`${field}\` | ${typeOf(schema)} | ${schema.description ?? ""} |`,
@@ -134,7 +130,6 @@ function objectEntry(name: string, { properties }: DescribedSchema): string {
   return [`### ${name} {#object-${name}}`, ["| Field | Type | Meaning |", "|---|---|---|", ...rows].join("\n")].join("\n\n");
 }
 
-/** The type of a field in words, such as "date-time or null", with links to other objects. */
 function typeOf(schema: DescribedSchema): string {
   if (schema.$ref !== undefined) return `[${nameOf(schema.$ref)}](#object-${nameOf(schema.$ref)})`;
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(" or ");

@@ -3,7 +3,6 @@
 /** A record of the demo's sample data, so the code samples work in the demo. */
 export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
 
-/** An interesting query, by operation. */
 const queries: Readonly<Record<string, string>> = {
   listOpportunities: "?status=open,closing_soon&program_type=SBIR,GRANT&limit=10",
   listOpportunityEvents: "?include_insignificant=true&limit=10",

@@ -38,7 +38,6 @@ export const descriptionRoutes = new Elysia({ tags: ["Service"] })
     { detail: { hide: true } },
   );
 
-/** Throws `not_found` if there is no such file. */
 function findFile({ service: { files, baseUrl } }: ApiCall, path: string): StaticFile {
   const file = files().get(path);
   if (file === undefined) throw noSuchPath(baseUrl);
@@ -48,7 +47,6 @@ function findFile({ service: { files, baseUrl } }: ApiCall, path: string): Stati
 /** How long a file may be cached, unless its own headers say otherwise (D-20: at most a day). */
 const MAX_AGE_SECONDS = 3600;
 
-/** The file, or 304 if the client has it. */
 function respondFile(call: ApiCall, { etag, contentType, body, headers }: StaticFile) {
   const shared = { ETag: etag, "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}`, ...headers };
   if (isNotModified(call.headers, { etag })) return respond(call, 304, shared, null);

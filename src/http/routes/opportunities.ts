@@ -85,7 +85,6 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
     },
   );
 
-/** The problem of an id that no opportunity has. */
 export function noOpportunity(id: string): Problem {
   return new Problem("not_found", `There is no opportunity with the id ${id}.`);
 }
