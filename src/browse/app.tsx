@@ -46,7 +46,7 @@ import { sourcesPage } from "./sources-page.tsx";
 import { outputsFor, subscribePage } from "./subscribe-page.tsx";
 import { sentForm } from "./watch-fields.tsx";
 
-type BrowseOptions = {
+export type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows the current data even after the files were replaced. */
   openCatalog: (signal?: AbortSignal) => Promise<CatalogDb>;
   /** Returns the search index, which may lack the newest changes, or how far it is while it is built. */

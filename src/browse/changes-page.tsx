@@ -45,15 +45,7 @@ const READS = 3;
 /** With filters, the chart counts the changes of at most this many opportunities, those that changed last. */
 const COUNTED_MAX = 5000;
 
-type Window = { since: EpochMs | "all"; until: EpochMs; period: string; chart: Chart };
-type ShownChanges = {
-  window: Window;
-  buckets: readonly Bucket[];
-  isPartial: boolean;
-  repeats: number;
-  entries: readonly FeedEntry[];
-  next: string | undefined;
-};
+type ShownChanges = Awaited<ReturnType<typeof readChanges>>;
 
 /** When the budget is spent, a default period is not widened. The list takes a bounded number of reads. */
 export function changesPage(context: PageContext, budget = searchBudget()): Promise<BrowsePage> {
@@ -70,7 +62,7 @@ export function changesPage(context: PageContext, budget = searchBudget()): Prom
   });
 }
 
-async function readChanges(context: PageContext, chosen: ChosenChanges, budget: Budget): Promise<ShownChanges> {
+async function readChanges(context: PageContext, chosen: ChosenChanges, budget: Budget) {
   const { catalog, index, now } = context;
   const { form, atLeast } = chosen;
   const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);

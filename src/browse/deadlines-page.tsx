@@ -31,19 +31,8 @@ const BARS = 26;
 const LISTED = 3;
 const TITLE_MAX = 110;
 
-/** `doubts`: reasons to doubt the status; "" if there are none. */
-type ListedOpportunity = { id: string; title: string; doubts: string };
-type Day = { date: string; count: number; opportunities: readonly ListedOpportunity[] };
 type Week = { date: string; count: number };
-type ShownDeadlines = {
-  weeks: readonly Week[];
-  days: readonly Day[];
-  total: number;
-  duplicates: number;
-  isPartial: boolean;
-  isWhole: boolean;
-  today: string;
-};
+type ShownDeadlines = Awaited<ReturnType<typeof readDays>>;
 
 /** When the budget is spent, the calendar still has all its days, and slower parts are left out. */
 export function deadlinesPage(context: PageContext, budget = searchBudget()): Promise<BrowsePage> {
@@ -88,7 +77,7 @@ function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
   return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
-async function readDays({ catalog, index, now }: PageContext, form: SearchForm, budget: Budget): Promise<ShownDeadlines> {
+async function readDays({ catalog, index, now }: PageContext, form: SearchForm, budget: Budget) {
   const today = easternDate(now);
   const from = easternDate(readMoment(form.given.from ?? "today", now, AHEAD));
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
@@ -102,15 +91,12 @@ async function readDays({ catalog, index, now }: PageContext, form: SearchForm, 
   const days = byDay.map((ofDay, n) => ({
     date: spans[n]?.date ?? "",
     count: ofDay.length,
-    opportunities: ofDay.flatMap(({ id }) => {
-      const opportunity = listed.get(id);
-      return opportunity === undefined ? [] : [{ id, title: opportunity.title, doubts: doubtsOf(opportunity, now).join(", ") }];
-    }),
+    opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
   const hasBars = isWhole && !budget.isSpent();
   const weeks = hasBars ? countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most)) : [];
   const isPartial = deadlines.length === COUNTED_MAX;
-  return { weeks, days, total: deadlines.length, duplicates, isPartial, isWhole: hasBars, today };
+  return { weeks, days, total: deadlines.length, duplicates, isPartial, isWhole: hasBars, today, now };
 }
 
 /** How many deadlines each week has. Weeks after the last deadline that was read are left out. */
@@ -170,7 +156,7 @@ function Calendar({ shown, given }: { shown: ShownDeadlines; given: UrlQuery }) 
       </p>
       <ol class="calendar">
         {days.map((day) => (
-          <DayCell key={day.date} day={day} today={today} given={given} />
+          <DayCell day={day} shown={shown} given={given} />
         ))}
       </ol>
       {total === 0 && (
@@ -191,16 +177,12 @@ function wholeDate(date: string): string {
   return dateInWords(date).replaceAll(" ", "\u00a0");
 }
 
-function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: UrlQuery }) {
+type DayProps = { day: ShownDeadlines["days"][number]; shown: ShownDeadlines; given: UrlQuery };
+
+function DayCell({ day: { date, count, opportunities }, shown: { today, now }, given }: DayProps) {
   const kind = date === today ? "today" : date < today ? "past" : "";
-  const statuses = given.status ?? [...unendedStatuses];
-  const all = addressOf("/", {
-    ...omit(given, "from"),
-    status: statuses,
-    closes_after: date,
-    closes_before: later(date, 1),
-    sort: "closes",
-  });
+  const ofDay = { closes_after: date, closes_before: later(date, 1), sort: "closes" };
+  const all = addressOf("/", { ...omit(given, "from"), status: given.status ?? unendedStatuses, ...ofDay });
   return (
     <li class={`day ${kind} ${count === 0 ? "bare" : ""}`}>
       <h3>
@@ -212,12 +194,15 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
       </h3>
       {opportunities.length > 0 && (
         <ul>
-          {opportunities.map(({ id, title, doubts }) => (
-            <li key={id}>
-              <a href={opportunityAddress(id)}>{ellipsized(title, TITLE_MAX)}</a>
-              {doubts !== "" && <p class="quiet">{doubts}</p>}
-            </li>
-          ))}
+          {opportunities.map((opportunity) => {
+            const doubts = doubtsOf(opportunity, now);
+            return (
+              <li>
+                <a href={opportunityAddress(opportunity.id)}>{ellipsized(opportunity.title, TITLE_MAX)}</a>
+                {doubts.length > 0 && <p class="quiet">{doubts.join(", ")}</p>}
+              </li>
+            );
+          })}
         </ul>
       )}
       {count > opportunities.length && (

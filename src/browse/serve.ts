@@ -1,28 +1,23 @@
 /** Serves the pages of `fundfeed browse`, and keeps their search index current without making a page wait for a large import. */
-import type { CatalogDb } from "../../db/engine.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import { catchUp } from "../search/catch-up.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import type { EpochMs } from "../text/instant.ts";
-import { createBrowseApp } from "./app.tsx";
+import { type BrowseOptions, createBrowseApp } from "./app.tsx";
 
-type BrowseServerOptions = {
-  host: string;
+type BrowseServerOptions = Omit<BrowseOptions, "searchIndex" | "up"> & {
   /** 0 takes a free port. */
   port: number;
-  openCatalog: () => Promise<CatalogDb>;
   /** Returns the open search index, opened again if its file was deleted. Called for each page. */
   openIndex: () => SearchFile;
-  now: () => EpochMs;
-  onFailure: (error: unknown) => void;
 };
 
 /** How long a page waits for the newest changes. Later ones appear on the next page. */
 const WAIT_MS = 50;
 
 /** Listens, and serves the pages until the listener is stopped. Throws if the port is taken. */
-export async function serveBrowse({ host, port, openCatalog, openIndex, now, onFailure }: BrowseServerOptions): Promise<Listener> {
+export async function serveBrowse({ port, openIndex, ...options }: BrowseServerOptions): Promise<Listener> {
+  const { host, openCatalog, now, onFailure } = options;
   let index = openIndex();
   const update = singleFlight(async () => {
     index = openIndex();
@@ -37,5 +32,5 @@ export async function serveBrowse({ host, port, openCatalog, openIndex, now, onF
     await Promise.race([update().catch(onFailure), Bun.sleep(WAIT_MS)]);
     return index;
   };
-  return listen(createBrowseApp({ openCatalog, searchIndex, now, host, onFailure }), { hostname: host, port });
+  return listen(createBrowseApp({ ...options, searchIndex }), { hostname: host, port });
 }

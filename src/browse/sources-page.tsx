@@ -1,10 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { type SourceStatus, sourceStatusesAt } from "../opportunities/source-counts.ts";
+import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import { openStatuses } from "../opportunities/status.ts";
-import type { SourceEntry } from "../sources/entry.ts";
-import { readFreshness, type SourceFreshness, silentInWords } from "../sources/freshness.ts";
+import { readFreshness, silentInWords } from "../sources/freshness.ts";
 import { type LastChanges, listSources, newestPostedDates, recordsByLastChange } from "../sources/source.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
@@ -24,16 +23,9 @@ export async function sourcesPage({ catalog, now }: PageContext): Promise<Browse
   return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
 }
 
-type SourceRow = SourceStatus & {
-  name: string;
-  description: string;
-  newestPosted: string | undefined;
-  /** Records by the week of their last change, the current week last. */
-  weeks: readonly number[];
-  freshness: SourceFreshness | undefined;
-};
+type SourceRow = Awaited<ReturnType<typeof readSources>>[number];
 
-async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[]> {
+async function readSources(catalog: CatalogDb, now: EpochMs) {
   const statuses = await sourceStatusesAt(catalog, now);
   const codes = statuses.map(({ source }) => source);
   const [freshness, named, posted, changes] = await Promise.all([
@@ -43,7 +35,7 @@ async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[
     recordsByLastChange(catalog, { since: now - WEEKS * WEEK_MS, until: now, bucketMs: WEEK_MS }),
   ]);
   return statuses.map((status) => {
-    const entry: SourceEntry | undefined = named.find(({ code }) => code === status.source);
+    const entry = named.find(({ code }) => code === status.source);
     return {
       ...status,
       name: entry?.name ?? status.source,
@@ -55,6 +47,7 @@ async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[
   });
 }
 
+/** Records by the week of their last change, the current week last. */
 function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   const weeks = Array.from({ length: WEEKS }, () => 0);
   for (const { source: each, bucket, records } of changes) if (each === source && bucket < WEEKS) weeks[bucket] = records;

@@ -16,7 +16,6 @@ export type Job = {
   limitMs: number;
   /** Jobs of one queue never run at the same time, because imports lock each other out, and two at once would need twice the memory. */
   queue: string;
-  followedBy?: string;
   onSuccess?: () => void;
   /** Only the reason of a failure is logged, and no other output. */
   isQuiet?: true;
@@ -116,11 +115,7 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     state.next_at = nextAfter(state, job, now());
     const counted = counts.get(job.name);
     if (counted !== undefined) counted[result]++;
-    if (result === "ok") {
-      job.onSuccess?.();
-      const next = entries.find(({ state }) => state.name === job.followedBy && state.state === "waiting");
-      if (next !== undefined) next.state.next_at = now();
-    }
+    if (result === "ok") job.onSuccess?.();
     if (result === "failed")
       onFailure(`The job ${job.name} failed: ${error}. It runs again in ${formatDuration(state.next_at - (state.failed_at ?? now()))}`);
     keep();

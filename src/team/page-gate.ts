@@ -39,23 +39,14 @@ const FORM_BYTES_MAX = 32 * 1024;
 const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
-export function createPageGate({
-  needsKey,
-  access,
-  secret,
-  now,
-  isSecure,
-  originOf,
-  admit,
-  forward,
-  onFailure,
-  members,
-}: PageGateDeps): PageGate {
+export function createPageGate(deps: PageGateDeps): PageGate {
+  const { needsKey, access, now, originOf, admit, forward, onFailure, members } = deps;
   let parts: Promise<{ signIn: SignIn; feeds: Tokens; actions: MemberActions | undefined }> | undefined;
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
-    const bytes = await secret();
-    const [session, feeds] = [{ access, sessions: signedTokens(bytes, "session"), now, isSecure, admit }, signedTokens(bytes, "feed")];
+    const bytes = await deps.secret();
+    const session = { access, sessions: signedTokens(bytes, "session"), now, isSecure: deps.isSecure, admit };
+    const feeds = signedTokens(bytes, "feed");
     if (members === undefined) return { signIn: createSignIn(session), feeds, actions: undefined };
     const [{ createSignInLinks }, { createMemberActions, linkMailer }] = await Promise.all([
       import("./sign-in-link.tsx"),

@@ -59,7 +59,6 @@ export function jobsOf(
       everyMs,
       limitMs: 4 * HOUR_MS,
       queue: "import",
-      followedBy: index.name,
     }),
   );
   const watching: Job = {

@@ -191,19 +191,6 @@ test("jobs of one queue run one after another", async () => {
   await ended("b", 1);
 });
 
-test("a job follows another one that succeeded, and not one that failed", async () => {
-  const { at, ended, stateOf } = aBench([
-    { name: "index", script: "true" },
-    { name: "good", script: "true", followedBy: "index", queue: "import" },
-    { name: "bad", script: "exit 1", queue: "import" },
-  ]);
-  at(0);
-  await ended("index", 1);
-  at(1000);
-  await ended("good", 1);
-  expect(stateOf("index").next_at).toBe(START + 1000);
-});
-
 test("a job that is not needed is not run", () => {
   const { at, stateOf } = aBench([{ name: "a", script: "true", isNeeded: () => false }]);
   at(0);

@@ -40,13 +40,13 @@ test("an upstream that needs a key is pulled if the key is there", () => {
   }
 });
 
-test("pulls and backups are in one queue, and a pull is followed by the index", () => {
+test("pulls and backups are in one queue", () => {
   const all = jobs({ pulls: new Map([["dsip", HOUR_MS]]), watchEvery: HOUR_MS, backups: "b" });
-  expect(all.map(({ name, queue, everyMs, followedBy }) => [name, queue, everyMs, followedBy])).toEqual([
-    ["index", "index", HOUR_MS / 6, undefined],
-    ["pull dsip", "import", HOUR_MS, "index"],
-    ["watch", "watch", HOUR_MS, undefined],
-    ["backup", "import", DAY_MS, undefined],
+  expect(all.map(({ name, queue, everyMs }) => [name, queue, everyMs])).toEqual([
+    ["index", "index", HOUR_MS / 6],
+    ["pull dsip", "import", HOUR_MS],
+    ["watch", "watch", HOUR_MS],
+    ["backup", "import", DAY_MS],
   ]);
   expect(jobs({}).map(({ name }) => name)).toEqual(["index"]);
 });
