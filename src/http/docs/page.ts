@@ -2,7 +2,6 @@
 import type { ApiDescription, DescribedOperation, DescribedParameter, DescribedSchema } from "../openapi.ts";
 import { problemAnchor } from "../problem.ts";
 import { type GuideSection, guideSections } from "./guide.ts";
-import { highlight } from "./highlight.ts";
 
 type Frame = { style: string; script: string; hasPages: boolean };
 
@@ -97,7 +96,7 @@ function markdownHtml(markdown: string): string {
 
 function sampleHtml([, language = "", label = "", source = ""]: RegExpExecArray): string {
   const name = label || language;
-  return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${highlight(source, language)}</code></pre></figure>`;
+  return `<figure data-language="${name}"><figcaption>${name}</figcaption><pre tabindex="0"><code>${Bun.escapeHTML(source)}</code></pre></figure>`;
 }
 
 function operationEntry(document: ApiDescription, path: string, operation: DescribedOperation): string {
@@ -107,12 +106,10 @@ function operationEntry(document: ApiDescription, path: string, operation: Descr
     `${summary}. ${description}`,
     parameterTable(parameters.filter((parameter) => parameter.in !== "header")),
     `${security === undefined ? "Needs a key." : "Needs no key."} Refused with ${problemLinks(document, operation)}.`,
-    operation["x-codeSamples"].map(({ lang, label, source }) => `\`\`\`${languages[lang]} ${label}\n${source}\n\`\`\``).join("\n"),
+    operation["x-codeSamples"].map(({ label, source }) => `\`\`\`code ${label}\n${source}\n\`\`\``).join("\n"),
     exampleResponse(responses[200]),
   ].join("\n\n");
 }
-
-const languages: Readonly<Record<string, string>> = { Shell: "sh", TypeScript: "ts", Python: "python", Go: "go" };
 
 /** What a success returns: the object, and an example that can be unfolded. Empty if it is not JSON. */
 function exampleResponse(response: DescribedOperation["responses"][string] | undefined): string {
