@@ -124,26 +124,11 @@ function OpeningCounts({ openings: { open, uncounted, coming, dueAt, departments
 function Departments({ departments }: { departments: readonly DepartmentOpenings[] }) {
   const [first, others] = [departments.slice(0, DEPARTMENTS), departments.slice(DEPARTMENTS)];
   const most = departments[0]?.opportunities ?? 1;
-  return (
-    <>
-      <DepartmentTable departments={first} most={most} />
-      {others.length > 0 && (
-        <details>
-          <summary>{others.length} more</summary>
-          <DepartmentTable departments={others} most={most} />
-        </details>
-      )}
-      <p class="hint">Awards: the largest award of each opportunity that states one, added up.</p>
-    </>
-  );
-}
-
-function DepartmentTable({ departments, most }: { departments: readonly DepartmentOpenings[]; most: number }) {
-  return (
+  const table = (some: readonly DepartmentOpenings[]) => (
     <Table
       class="departments"
       names={["Department", "Open", "Awards"]}
-      rows={departments.map(({ agency, opportunities, withAmount, amount }) => [
+      rows={some.map(({ agency, opportunities, withAmount, amount }) => [
         <>
           {agency === undefined ? "Others" : <a href={openAddress({ agency: shortNameOf(agency) })}>{agency.name}</a>}
           <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
@@ -154,5 +139,17 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
         withAmount > 0 && amountInShort(amount),
       ])}
     />
+  );
+  return (
+    <>
+      {table(first)}
+      {others.length > 0 && (
+        <details>
+          <summary>{others.length} more</summary>
+          {table(others)}
+        </details>
+      )}
+      <p class="hint">Awards: the largest award of each opportunity that states one, added up.</p>
+    </>
   );
 }

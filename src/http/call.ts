@@ -1,10 +1,11 @@
 /** One request on its way through the service. Each step adds what it finds out. */
+
 import type { Access, KnownKey } from "../accounts/access.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { pathStart } from "./query-text.ts";
+import { partsOf } from "./query-text.ts";
 import { currentTurn, type Turn } from "./turn.ts";
 
 /** A file that is the same for everyone. `path` is below the base address; `headers` are added to the usual ones, or replace them. */
@@ -51,11 +52,10 @@ export class ApiCall {
     readonly id: string,
     { url, method, headers }: Request,
   ) {
-    const start = pathStart(url);
-    const mark = url.indexOf("?", start);
+    const { path, query } = partsOf(url);
     this.method = method;
-    this.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
-    this.query = mark < 0 ? "" : url.slice(mark + 1);
+    this.path = path;
+    this.query = query;
     this.headers = headers;
     this.startedAt = service.now();
   }

@@ -1,6 +1,7 @@
 /** The app of the metrics port, for Prometheus. It needs no key. */
+
 import type { App } from "./app.ts";
-import { pathOf } from "./query-text.ts";
+import { partsOf } from "./query-text.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -8,7 +9,7 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export function createMetricsApp(text: () => Promise<string>): App {
   return {
     fetch: async ({ url }) =>
-      pathOf(url) === "/metrics"
+      partsOf(url).path === "/metrics"
         ? new Response(await text(), { headers: { "Content-Type": CONTENT_TYPE, "Cache-Control": "no-store" } })
         : new Response("The metrics are at /metrics.\n", { status: 404 }),
   };

@@ -7,10 +7,11 @@ export function pathStart(url: string): number {
   return start < 0 ? url.length : start;
 }
 
-export function pathOf(url: string): string {
+/** The path and the query in the URL of a request, still percent-encoded. */
+export function partsOf(url: string): { path: string; query: string } {
   const start = pathStart(url);
   const mark = url.indexOf("?", start);
-  return mark < 0 ? url.slice(start) : url.slice(start, mark);
+  return mark < 0 ? { path: url.slice(start), query: "" } : { path: url.slice(start, mark), query: url.slice(mark + 1) };
 }
 
 export function pathAndQuery(url: string): string {

@@ -1,8 +1,9 @@
 /** Admission of all requests but those of `/v1`: key, place in a queue, body, quota, turn, each within its limits. (E-170) */
+
 import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";
 import { Problem, problems } from "../http/problem.ts";
-import { pathAndQuery } from "../http/query-text.ts";
+import { partsOf } from "../http/query-text.ts";
 import { sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
@@ -25,14 +26,9 @@ export type Arrival = {
 export type Forward = (path: string, arrival: Arrival, address: string, signal: AbortSignal, form?: string) => Promise<Response>;
 
 export function arrivalOf(request: Request, from = ""): Arrival {
-  const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));
+  const { path, query } = partsOf(request.url);
   const method = request.method === "HEAD" ? "GET" : request.method;
   return { request, method, path, query, route: routeOf(path), from, key: null };
-}
-
-function splitAddress(address: string): string[] {
-  const mark = address.indexOf("?");
-  return mark < 0 ? [address] : [address.slice(0, mark), address.slice(mark + 1)];
 }
 
 /** Why a request is not served. The gates render it for people or for programs. */

@@ -3,7 +3,7 @@
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";
 import { newRequestId } from "../http/call.ts";
-import { pathOf, pathStart } from "../http/query-text.ts";
+import { partsOf, pathStart } from "../http/query-text.ts";
 import { headOf } from "../http/respond.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -41,7 +41,7 @@ export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, 
     return pages(arrival);
   };
   return async (request: Request, connections?: Connections): Promise<Response> => {
-    if (isOfApi(request.url) || (pages === undefined && pathOf(request.url) !== MCP_PATH)) return api(request);
+    if (isOfApi(request.url) || (pages === undefined && partsOf(request.url).path !== MCP_PATH)) return api(request);
     const [id, startedAt, { method }] = [newRequestId({ randomBytes }), now(), request];
     const arrival = arrivalOf(request, connections?.requestIP(request)?.address);
     let response: Response;

@@ -1,7 +1,7 @@
 /** Dates and times for people: "Mar 3, 2026, 5:00 PM ET". */
 
 import { easternAt } from "./eastern.ts";
-import { DAY_MS, type EpochMs, HOUR_MS, isDate, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, isDate, MONTHS, parseStoredMs } from "./instant.ts";
 import { EASTERN, zoneName } from "./zone-name.ts";
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -11,8 +11,8 @@ type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; z
 
 /** "Mar 3, 2026" of a date, or of an RFC 3339 date-time in `zone` (IANA) or its own offset. Other text is returned as it is. */
 export function dateInWords(text: string, zone?: string): string {
-  const ms = isDate(text) ? Date.parse(text) : wallClock(text, zone);
-  return ms === undefined || Number.isNaN(ms) ? text : dayOf(ms);
+  const zoned = isDate(text) ? zonedOf(`${text}T00:00:00Z`) : zonedOf(text, zone);
+  return zoned === undefined ? text : dayOf(zoned);
 }
 
 /** "Mar 3, 2026, 5:00 PM ET" for an RFC 3339 date-time. Other text is returned as it is. */
@@ -49,46 +49,30 @@ export function weekdayInWords(date: string): string {
 
 /** The parts of an RFC 3339 date-time; `undefined` if the text is none. Throws a RangeError for an unknown zone. */
 export function clockTime(text: string, zone?: string): ClockTime | undefined {
+  const zoned = zonedOf(text, zone);
+  if (zoned === undefined) return undefined;
+  const { epochMilliseconds: ms, hour, minute, offsetNanoseconds } = zoned;
+  const clock = `${hour % 12 || 12}:${String(minute).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
+  const name = zone === undefined ? offsetInWords(zoned) : nameIn(zone, ms);
+  return { ms, dayNumber: Math.floor((ms + offsetNanoseconds / 1e6) / DAY_MS), day: dayOf(zoned), clock, zone: name };
+}
+
+/** An RFC 3339 date-time in a zone, or in its own offset; `undefined` if the text is none. */
+function zonedOf(text: string, zone?: string): Temporal.ZonedDateTime | undefined {
   const ms = parseStoredMs(text);
-  const wall = wallClock(text, zone);
-  if (ms === undefined || wall === undefined) return undefined;
-  const name = zone === undefined ? offsetInWords(ms, wall - ms) : nameIn(zone, ms);
-  return { ms, dayNumber: Math.floor(wall / DAY_MS), day: dayOf(wall), clock: clockOf(wall), zone: name };
+  const [own = "UTC"] = /[+-]\d\d:\d\d$/.exec(text) ?? [];
+  return ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone ?? own);
 }
 
-/** What a clock on the wall shows, as if it showed UTC. */
-function wallClock(text: string, zone: string | undefined): EpochMs | undefined {
-  const ms = parseStoredMs(text);
-  return ms === undefined ? undefined : ms + (zone === undefined ? offsetOf(text) : offsetIn(zone, ms));
-}
-
-function dayOf(wall: EpochMs): string {
-  const date = new Date(wall);
-  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${date.getUTCFullYear()}`;
-}
-
-function clockOf(wall: EpochMs): string {
-  const date = new Date(wall);
-  const hour = date.getUTCHours();
-  return `${hour % 12 === 0 ? 12 : hour % 12}:${String(date.getUTCMinutes()).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
-}
-
-function offsetOf(text: string): number {
-  const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
-  return (sign === "-" ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);
+function dayOf({ year, month, day }: Temporal.ZonedDateTime): string {
+  return `${MONTHS[month - 1]} ${day}, ${year}`;
 }
 
 /** Federal sources publish Eastern time. Another offset is named by its hours: "UTC-7". */
-function offsetInWords(ms: EpochMs, offset: number): string {
-  if (offset === 0) return "UTC";
-  if (offset === offsetIn(EASTERN, ms)) return "ET";
-  const minutes = Math.abs(offset / MINUTE_MS);
-  const rest = minutes % 60 === 0 ? "" : `:${String(minutes % 60).padStart(2, "0")}`;
-  return `UTC${offset < 0 ? "-" : "+"}${Math.floor(minutes / 60)}${rest}`;
-}
-
-function offsetIn(zone: string, ms: EpochMs): number {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
+function offsetInWords(zoned: Temporal.ZonedDateTime): string {
+  if (zoned.offsetNanoseconds === 0) return "UTC";
+  if (zoned.offset === zoned.withTimeZone(EASTERN).offset) return "ET";
+  return `UTC${zoned.offset.replace(/(?<=^[+-])0/, "").replace(":00", "")}`;
 }
 
 /** "ET" for both EST and EDT, and "UTC+1" for GMT+1. */

@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, isDate, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, isDate, MONTHS, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN } from "./zone-name.ts";
 
@@ -67,7 +67,5 @@ export function easternDateBefore(ms: EpochMs, days: number): string {
 }
 
 function offsetText(ms: number): string {
-  const minutes = Math.trunc(Math.abs(ms) / MINUTE_MS);
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0"));
-  return `${ms < 0 ? "-" : "+"}${hours}:${rest}`;
+  return `${ms < 0 ? "-" : "+"}${new Date(Math.abs(ms)).toISOString().slice(11, 16)}`;
 }
