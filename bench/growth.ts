@@ -1,9 +1,9 @@
 /** What grows with the number of records: lists, memory, loading, and the longest pause of the event loop while the list index takes changes. */
+
 import { openCatalog } from "../db/sqlite/open.ts";
 import { allowedFacets, type FacetFilter } from "../src/opportunities/facets.ts";
 import {
   append,
-  bytesInUse,
   compact,
   type FacetSet,
   firstSlotAfter,
@@ -15,6 +15,7 @@ import {
 } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
+import { bytesInUse } from "../tests/support/check-list-index.ts";
 import { cpuMs } from "../tests/support/cpu-time.ts";
 import { randomOf } from "./generate.ts";
 import { atMost, count, printAlone, quantile, type Section, table } from "./report.ts";

@@ -2,14 +2,15 @@
  * Random lists and histories at a million records, inside the process: their correctness, and their CPU time, documents included. `growth.ts`
  * compares the list index alone with a scan.
  */
+
 import { type DatabaseFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
 import { type ListFilter, listOpportunities } from "../src/opportunities/list.ts";
-import { bytesInUse } from "../src/opportunities/list-index.ts";
 import { programTypes, statuses } from "../src/opportunities/opportunity.ts";
 import type { ListPage, Position } from "../src/opportunities/page.ts";
 import { createReadModel, type ReadModel } from "../src/opportunities/read-model.ts";
+import { bytesInUse } from "../tests/support/check-list-index.ts";
 import { cpuMs } from "../tests/support/cpu-time.ts";
 import { generatedCatalog, warmFileCache } from "./catalog.ts";
 import { randomOf } from "./generate.ts";

@@ -40,15 +40,7 @@ const ping = query({}, () => sql`select 1`);
 
 type Row = Record<string, Value>;
 
-type Table = {
-  name: string;
-  clear: Query<object, never>;
-  count: Query<object, { rows: number }>;
-  read: Query<object, Row>;
-  insert: Query<Row, never>;
-  /** The first rows without their bytes, since each new catalog has its own secret. */
-  sample: Query<object, unknown>;
-};
+type Table = ReturnType<typeof tableOf>;
 
 type Kind<Name extends DatabaseName> = { tables: readonly Table[]; openNew: () => Engine<Name> };
 
@@ -66,7 +58,7 @@ function tablesOf(schema: readonly SQLiteTable[]): Table[] {
   return [...tables.values()];
 }
 
-function tableOf(table: SQLiteTable): Table {
+function tableOf(table: SQLiteTable) {
   const { name, columns, primaryKeys } = getTableConfig(table);
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
   const fields = (some: readonly Column[]) => Object.fromEntries(some.map((column) => [column.name, column])) as Record<string, never>;
@@ -80,6 +72,7 @@ function tableOf(table: SQLiteTable): Table {
         .orderBy(...key),
     ) as Query<object, Row>,
     insert: insertInto(table) as Query<Row, never>,
+    /** The first rows without their bytes, since each new catalog has its own secret. */
     sample: query({}, () =>
       select(fields(columns.filter((column) => column.getSQLType() !== "blob")))
         .from(table)

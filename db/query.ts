@@ -242,5 +242,7 @@ export function boundTo<Values>(
   [values]: StatementValues<Values>,
 ): [string, Value[]] {
   const { text, bind } = render(dialect);
-  return [text, bind((values ?? {}) as Values)];
+  const bound = bind((values ?? {}) as Values);
+  requireStorable(bound);
+  return [text, bound];
 }

@@ -3,13 +3,13 @@
  *
  * - It waits without limit for a server that became unreachable. So `withDeadline` limits it.
  * - A statement waits for a slow one on its connection. So what may take long, or waits for a lock, has its own (`inTransaction`, `dedicated`).
- * - It rounds fractions in integer columns and replaces half surrogate pairs. So `requireStorable` refuses them.
+ * - It rounds fractions in integer columns and replaces half surrogate pairs. So `requireStorable` refuses them before.
  * - `? is null` alone is an error, `cast(? as text) is null` is not: PostgreSQL infers the type. A text for json is encoded again.
  * - Without values, a text may have several statements.
  */
 import type { SQL } from "bun";
 import { Failure, sqlStateOf } from "../reason.ts";
-import { requireStorable, type Value } from "../value.ts";
+import type { Value } from "../value.ts";
 import { type Connection, connectionClosed, createConnections } from "./connections.ts";
 import { numbered } from "./placeholders.ts";
 
@@ -76,10 +76,7 @@ export function connect(url: string, options: ClientOptions) {
       send(connection, statement, values);
 
   function executorOf(run: Send, limited: typeof withDeadline = withDeadline): Executor {
-    const query = async (statement: string, values: readonly Value[]) => {
-      requireStorable(values);
-      return limited(run(numbered(statement), values));
-    };
+    const query = (statement: string, values: readonly Value[]) => limited(run(numbered(statement), values));
     return {
       rows: async (statement, values) => withIntegers(await query(statement, values)),
       execute: async (statement, values) => (await query(statement, values)).affectedRows,

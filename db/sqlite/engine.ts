@@ -5,7 +5,7 @@ import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
 import { boundTo, type Query, type StatementValues } from "../query.ts";
 import { Failure } from "../reason.ts";
-import { requireStorable, type Value } from "../value.ts";
+import type { Value } from "../value.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { ownFile } from "./open-file.ts";
@@ -15,8 +15,8 @@ const WRITER_CACHE_KB = 32_000;
 
 /** The engine on a file that is open and migrated. It writes to the file only as long as that is the one at its path. */
 export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: Name): Engine<Name> {
+  if (isInMemory(sqlite)) return engineOn(sqlite, name);
   const path = sqlite.filename;
-  if (path === "" || path === ":memory:") return engineOn(sqlite, name);
   const file = ownFile(path, sqlite);
   const requireWritable = () => {
     const state = file.check();
@@ -89,14 +89,22 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, befor
       }),
     readTransaction: (read) => alone("begin", () => read(inside)),
     commits: () => Number.NaN,
-    tryLock: async (lock) => tryLock(sqlite.filename, lock),
-    makeRoomForWrites: () => whenFree(() => makeRoomForWrites(sqlite)),
+    tryLock: async (lock) => {
+      if (isInMemory(sqlite)) return async () => undefined;
+      const release = tryLockIn(dirname(sqlite.filename), lock);
+      return release && (async () => release());
+    },
+    makeRoomForWrites: () => whenFree(() => void sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}; pragma temp_store = memory`)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     mayVacuum: async () => true,
     vacuum: () => whenWritable(() => vacuum(sqlite)),
     checkFile: () => "intact",
     close: async () => sqlite.close(true),
   };
+}
+
+function isInMemory({ filename }: Database): boolean {
+  return filename === "" || filename === ":memory:";
 }
 
 async function inTransaction<T>(sqlite: Database, begin: string, work: () => Promise<T>): Promise<T> {
@@ -128,11 +136,7 @@ function statementCache(sqlite: Database): Statements {
 type Turn = <T>(work: () => T) => Promise<T> | T;
 
 function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements, name: Name, turn: Turn, writeTurn = turn): Sql<Name> {
-  const bound = <Values>(query: Query<Values, unknown>, values: StatementValues<Values>): [string, Value[]] => {
-    const [text, all] = boundTo(sqliteDialect, query, values);
-    requireStorable(all);
-    return [text, all];
-  };
+  const bound = <Values>(query: Query<Values, unknown>, values: StatementValues<Values>) => boundTo(sqliteDialect, query, values);
   return {
     name,
     dialect: sqliteDialect,
@@ -164,17 +168,6 @@ function sqlOf<Name extends DatabaseName>(sqlite: Database, prepared: Statements
       if (batch.length > 0) await take(batch);
     },
   };
-}
-
-function tryLock(path: string, name: string): (() => Promise<void>) | undefined {
-  if (path === "" || path === ":memory:") return async () => undefined;
-  const release = tryLockIn(dirname(path), name);
-  return release && (async () => release());
-}
-
-function makeRoomForWrites(sqlite: Database): void {
-  sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
-  sqlite.run("pragma temp_store = memory");
 }
 
 function storageFaults(sqlite: Database): string[] {

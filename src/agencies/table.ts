@@ -8,32 +8,23 @@ export type Agency = { code: string; name: string; abbreviations: readonly strin
 /** Changes with the table: what was resolved by another one is resolved again. */
 export const tableVersion = Bun.hash.crc32(text);
 
-type Table = {
-  rows: Map<string, readonly string[]>;
-  byUpstreamCode: Map<string, string>;
-  /** By abbreviation in upper case, and by the normal form of a name. */
-  byAbbreviation: Map<string, string[]>;
-  byName: Map<string, string[]>;
-  /** Normal forms of names that go on: "mission to" of "U.S. Mission to *". */
-  beginnings: [string, string][];
-  parents: Set<string>;
-};
+let read: ReturnType<typeof readTable> | undefined;
 
-let read: Table | undefined;
-
-function table(): Table {
+function table() {
   read ??= readTable(text);
   return read;
 }
 
-function readTable(lines: string): Table {
-  const made: Table = {
-    rows: new Map(),
-    byUpstreamCode: new Map(),
-    byAbbreviation: new Map(),
-    byName: new Map(),
-    beginnings: [],
-    parents: new Set(),
+function readTable(lines: string) {
+  const made = {
+    rows: new Map<string, readonly string[]>(),
+    byUpstreamCode: new Map<string, string>(),
+    /** By abbreviation in upper case, and by the normal form of a name. */
+    byAbbreviation: new Map<string, string[]>(),
+    byName: new Map<string, string[]>(),
+    /** Normal forms of names that go on: "mission to" of "U.S. Mission to *". */
+    beginnings: [] as [string, string][],
+    parents: new Set<string>(),
   };
   for (const line of lines.trimEnd().split("\n")) {
     const row = line.split("\t");

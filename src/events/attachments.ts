@@ -43,14 +43,13 @@ export function datedAttachments(attachments: Sidecar["attachments"], history: r
 }
 
 function byKey(list: unknown): Map<string, JsonObject> {
-  const attachments = arrayOf(list).filter(isObject);
-  return new Map(attachments.map((each) => [keyOf(each), each]));
+  return new Map(arrayOf(list).flatMap((each) => (isObject(each) ? [[keyOf(each), each]] : [])));
 }
 
 function attachmentOf(stored: object): Attachment {
   const { name, url, kind, size } = objectOf(stored);
-  const [given, address, what] = [name, url, kind].map((text) => (typeof text === "string" ? text : null));
-  return { name: given ?? null, url: address ?? null, kind: what ?? null, size: typeof size === "number" ? size : null };
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  return { name: text(name), url: text(url), kind: text(kind), size: typeof size === "number" ? size : null };
 }
 
 /** A stored attachment in a line: "Announcement.pdf (Full announcement, 482 kB)". One without a name is called by its address. */

@@ -25,8 +25,8 @@ export const columns = {
   place: (opportunity) => codeCell(codesOf("place", opportunity)),
   posted_at: ({ dates }) => instantCell(dates.posted_at),
   opens_at: ({ dates }) => instantCell(dates.opens_at),
-  amount_low: (opportunity) => amountCell(lowestAmount(opportunity)),
-  amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
+  amount_low: (opportunity) => amountCell(amountsOf(opportunity)[0]),
+  amount_high: (opportunity) => amountCell(amountsOf(opportunity).at(-1)),
   updated_at: ({ updated_at }) => instantCell(updated_at),
 } satisfies Record<string, (opportunity: WholeOpportunity) => Cell>;
 
@@ -49,17 +49,8 @@ export function publishedWords({ organization: { agency, sub_agency } }: Publish
   return [agency, sub_agency].flatMap((name) => (name === null ? [] : [` ${plainWords(name)}`])).join("\n");
 }
 
-/** The largest award that is stated: the upper limit, or else the lower one. */
-export function highestAmount({ funding }: WholeOpportunity): string | null {
-  return amountsOf(funding).at(-1) ?? null;
-}
-
-/** The smallest award that is stated. */
-export function lowestAmount({ funding }: WholeOpportunity): string | null {
-  return amountsOf(funding)[0] ?? null;
-}
-
-function amountsOf(funding: WholeOpportunity["funding"]): string[] {
+/** The awards that are stated, the smallest first. */
+function amountsOf({ funding }: WholeOpportunity): string[] {
   const amounts = [funding?.amount_min, funding?.amount_max].flatMap((amount) => amount ?? []);
   return amounts.filter(isDecimal).sort(compareDecimals);
 }
@@ -94,6 +85,6 @@ export function instantCell(text: string | null): number | null {
   return parseStoredMs(text) ?? null;
 }
 
-function amountCell(amount: string | null): string | null {
-  return amount === null ? null : decimalKey(amount);
+function amountCell(amount: string | undefined): string | null {
+  return amount === undefined ? null : decimalKey(amount);
 }

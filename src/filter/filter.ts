@@ -13,7 +13,7 @@ import { isObject } from "../text/json-value.ts";
 import { readMoment } from "../text/moment.ts";
 import { agencyField } from "./agency.ts";
 import { applicantKinds, codesOfKind } from "./applicants.ts";
-import { highestAmount, lowestAmount } from "./columns.ts";
+import { columns, instantCell } from "./columns.ts";
 import {
   amountField,
   type Condition,
@@ -22,10 +22,10 @@ import {
   codesField,
   dateField,
   dates,
+  eligibilityField,
   type Field,
   idField,
   sourceField,
-  textField,
 } from "./kinds.ts";
 import { namedPlaces, nameOfPlace, placeCode } from "./places.ts";
 import { codesOfFamily, setAsideMeant } from "./set-asides.ts";
@@ -36,10 +36,10 @@ const byBeginning = { fits: (code: string, sought: string) => code.startsWith(so
 
 export const fields = {
   id: idField,
-  status: choiceField("status", statuses, (opportunity) => opportunity.status),
-  source: sourceField("only these sources, by code; OTHER for all that are not named"),
+  status: choiceField("status", statuses),
+  source: sourceField,
   agency: agencyField,
-  program_type: choiceField("program_type", programTypes, (opportunity) => opportunity.program.type),
+  program_type: choiceField("program_type", programTypes),
   naics: codesField({
     column: "naics",
     help: "NAICS code begins with one of these: 5417",
@@ -95,11 +95,11 @@ export const fields = {
     fits: (code, sought) => code === sought,
     needles: (sought) => [`\n${sought}\n`],
   }),
-  eligibility: textField("eligibility", "eligibility contains this text", (opportunity) => opportunity.eligibility.requirements),
-  posted_after: dateField("posted", ">=", "posted_at", ({ dates }) => dates.posted_at),
-  posted_before: dateField("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
-  opens_after: dateField("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
-  opens_before: dateField("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
+  eligibility: eligibilityField,
+  posted_after: dateField("posted", ">=", "posted_at", columns.posted_at),
+  posted_before: dateField("posted", "<", "posted_at", columns.posted_at),
+  opens_after: dateField("opens", ">=", "opens_at", columns.opens_at),
+  opens_before: dateField("opens", "<", "opens_at", columns.opens_at),
   closes_after: dateField("closes", ">=", "due_at", dueAt),
   closes_before: dateField("closes", "<", "due_at", dueAt),
   min_amount: amountField({
@@ -108,7 +108,6 @@ export const fields = {
     words: "or more",
     column: "amount_high",
     operator: ">=",
-    read: highestAmount,
   }),
   max_amount: amountField({
     label: "Award at most",
@@ -116,14 +115,13 @@ export const fields = {
     words: "or less",
     column: "amount_low",
     operator: "<=",
-    read: lowestAmount,
   }),
-  updated_after: dateField("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
+  updated_after: dateField("updated", ">", "updated_at", columns.updated_at), // As `updated_since` of the API (D-11).
   words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
 
-function dueAt(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): string | null {
-  return dueOf(opportunity, now, duplicates).at;
+function dueAt(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): EpochMs | null {
+  return instantCell(dueOf(opportunity, now, duplicates).at);
 }
 
 function applicantKind(text: string): string {

@@ -4,15 +4,15 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
-import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
+import { decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
-import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
 import { readItems, shownValue, textReader } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { UUID } from "../text/uuid.ts";
 import { type GivenValue, momentText } from "../text/value.ts";
-import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
+import { codesOf, columns, requirementsCell, type Scheme } from "./columns.ts";
 
 /** On the table `records` of search.db, with `?` for each value. */
 export type Condition = { sql: string; values: readonly (string | number)[] };
@@ -28,10 +28,10 @@ export type Field<T> = GivenValue<T> & {
   condition: (value: T, now: EpochMs) => Condition;
 };
 
-type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
+type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string; max?: number };
 
 /** In JSON an array of texts, on the command line one text with commas. One of them must match. */
-function list({ item, ...field }: ListField): Field<string[]> {
+function list({ item, max, ...field }: ListField): Field<string[]> {
   const { choices, help } = field;
   return {
     ...field,
@@ -39,50 +39,44 @@ function list({ item, ...field }: ListField): Field<string[]> {
       choices === undefined
         ? Type.Array(Type.String(), { description: help })
         : Type.Array(Type.Unsafe<string>({ type: "string", enum: choices })),
-    read: (given) => [...new Set(readItems(given).map(item))],
+    read: (given) => [...new Set(readItems(given, max).map(item))],
   };
 }
+
+export const readPlain = textReader(200);
 
 /** The most ids of a filter. */
 export const IDS_MAX = 200;
 
 /** Lists and feeds tell what each of them has at its other sources too, as with any filter. */
-export const idField: Field<string[]> = {
+export const idField = list({
   label: "Opportunities",
   value: "<ids>",
   help: "only these opportunities, by id",
-  schema: Type.Array(Type.String(), { description: "only these opportunities, by id" }),
-  read: (given) => {
-    const ids = readItems(given, IDS_MAX);
-    const wrong = ids.find((id) => !UUID.test(id));
-    if (wrong !== undefined) throw new BadValue(`must be ids of opportunities; not ${shownValue(wrong)}`);
-    return [...new Set(ids.map((id) => id.toLowerCase()))];
+  max: IDS_MAX,
+  item: (id) => {
+    if (!UUID.test(id)) throw new BadValue(`must be ids of opportunities; not ${shownValue(id)}`);
+    return id.toLowerCase();
   },
   words: (values) => (values.length === 1 ? `opportunity ${values}` : `${values.length} chosen opportunities`),
   matches: (values, { id }) => values.includes(id),
   condition: (values) => ({ sql: "id in (select value from json_each(?))", values: [JSON.stringify(values)] }),
-};
+});
 
-/** A list of source codes, in upper case. A record matches if it has one of them. */
-export function sourceField(help: string): Field<string[]> {
-  return list({
-    label: "Source",
-    value: "<codes>",
-    help,
-    item: upperCaseCode,
-    words: (values) => `source ${or(values)}`,
-    ...isOneOf("source", ({ source }) => source.code),
-  });
-}
+export const sourceField = list({
+  label: "Source",
+  value: "<codes>",
+  help: "only these sources, by code; OTHER for all that are not named",
+  item: upperCaseCode,
+  words: (values) => `source ${or(values)}`,
+  ...isOneOf("source"),
+});
 
 /** One of the values that the API knows, in any letter case. */
-export function choiceField(
-  name: "status" | "program_type",
-  known: readonly string[],
-  get: (opportunity: WholeOpportunity) => string | null,
-): Field<string[]> {
+export function choiceField(name: "status" | "program_type", known: readonly string[]): Field<string[]> {
+  const words = name.replace("_", " ");
   return list({
-    label: capitalized(name.replace("_", " ")),
+    label: capitalized(words),
     choices: known,
     value: name === "status" ? "<statuses>" : "<types>",
     help: `only these: ${known.join(", ")}`,
@@ -91,32 +85,27 @@ export function choiceField(
       if (found !== undefined) return found;
       throw new BadValue(`must be of ${known.join(", ")}; not "${text}"${didYouMean(text, known)}`);
     },
-    words: (values) => `${name.replace("_", " ")} ${or(values)}`,
-    ...isOneOf(name, get),
+    words: (values) => `${words} ${or(values)}`,
+    ...isOneOf(name),
   });
 }
 
+const ELIGIBILITY = "eligibility contains this text";
+
 /** A text that another one contains, in any letter case (D-12). */
-export function textField(name: "eligibility", help: string, get: (opportunity: WholeOpportunity) => string | null): Field<string> {
-  return {
-    label: capitalized(name),
-    value: "<text>",
-    help,
-    schema: Type.String({ description: help }),
-    read: readPlain,
-    words: (part) => `${name} contains "${part}"`,
-    matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
-    condition: (part) => ({ sql: "(select instr(requirements, ?) from eligibilities where row = seq) > 0", values: [fold(part)] }),
-  };
-}
+export const eligibilityField: Field<string> = {
+  label: "Eligibility",
+  value: "<text>",
+  help: ELIGIBILITY,
+  schema: Type.String({ description: ELIGIBILITY }),
+  read: readPlain,
+  words: (part) => `eligibility contains "${part}"`,
+  matches: (part, opportunity) => requirementsCell(opportunity).includes(fold(part)),
+  condition: (part) => ({ sql: "(select instr(requirements, ?) from eligibilities where row = seq) > 0", values: [fold(part)] }),
+};
 
-export const readPlain = textReader(200);
-
-type CodeField = {
+type CodeField = Pick<Field<string[]>, "help" | "label" | "choices"> & {
   column: Scheme;
-  help: string;
-  label: string;
-  choices?: readonly string[];
   value?: string;
   /** Throws a BadValue. */
   read: (text: string) => string;
@@ -127,22 +116,11 @@ type CodeField = {
 };
 
 /** A list of codes. A record matches if one of its codes fits one of them. */
-export function codesField({
-  column,
-  help,
-  label,
-  choices,
-  value = "<codes>",
-  read,
-  show = (code) => code,
-  fits,
-  needles,
-}: CodeField): Field<string[]> {
+export function codesField({ column, label, read, show = (code) => code, fits, needles, ...field }: CodeField): Field<string[]> {
   return list({
     label: capitalized(label),
-    ...(choices !== undefined && { choices }),
-    value,
-    help,
+    value: "<codes>",
+    ...field,
     item: read,
     words: (values) => `${label} ${or(values.map(show))}`,
     matches: (sought, opportunity) => codesOf(column, opportunity).some((code) => sought.some((each) => fits(code, each))),
@@ -175,8 +153,8 @@ export const dates = { posted: PAST, opens: AHEAD, closes: AHEAD, updated: PAST 
 export function dateField(
   verb: keyof typeof dates,
   operator: keyof typeof comparisons,
-  column: ColumnName | "due_at",
-  get: (opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => string | null,
+  column: "posted_at" | "opens_at" | "due_at" | "updated_at",
+  get: (opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => EpochMs | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
   const description = `${verb} ${comparison}`;
@@ -188,23 +166,16 @@ export function dateField(
     ...momentText(moment, description),
     words: (given, now) => `${verb} ${side} ${momentInWords(given, now, moment)}`,
     matches: (given, opportunity, now, duplicates) => {
-      const ms = parseStoredMs(get(opportunity, now, duplicates));
-      return ms !== undefined && holds(ms, readMoment(given, now, moment));
+      const ms = get(opportunity, now, duplicates);
+      return ms !== null && holds(ms, readMoment(given, now, moment));
     },
     condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [readMoment(given, now, moment)] }),
   };
 }
 
-type AmountField = {
-  label: string;
-  help: string;
-  words: string;
-  column: ColumnName;
-  operator: ">=" | "<=";
-  read: (opportunity: WholeOpportunity) => string | null;
-};
+type AmountField = { label: string; help: string; words: string; column: "amount_low" | "amount_high"; operator: ">=" | "<=" };
 
-export function amountField({ label, help, words, column, operator, read }: AmountField): Field<string> {
+export function amountField({ label, help, words, column, operator }: AmountField): Field<string> {
   return {
     label,
     value: "<amount>",
@@ -220,8 +191,8 @@ export function amountField({ label, help, words, column, operator, read }: Amou
     },
     words: (given) => `awards of $${given.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",")} ${words}`,
     matches: (given, opportunity) => {
-      const stated = read(opportunity);
-      return stated !== null && compareDecimals(stated, given) * (operator === ">=" ? 1 : -1) >= 0;
+      const [stated, asked] = [columns[column](opportunity), decimalKey(given)];
+      return stated !== null && (operator === ">=" ? stated >= asked : stated <= asked);
     },
     condition: (given) => ({ sql: `${column} ${operator} ?`, values: [decimalKey(given)] }),
   };
@@ -241,13 +212,9 @@ function decimalOf(text: string): string | undefined {
   return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
 }
 
-/** The column of search.db has the same value as the opportunity. */
-function isOneOf(
-  column: ColumnName,
-  get: (opportunity: WholeOpportunity) => string | null,
-): Pick<Field<readonly string[]>, "matches" | "condition"> {
+function isOneOf(column: "status" | "source" | "program_type"): Pick<Field<readonly string[]>, "matches" | "condition"> {
   return {
-    matches: (values, opportunity) => values.includes(get(opportunity) ?? ""),
+    matches: (values, opportunity) => values.includes(columns[column](opportunity)),
     condition: (values) => ({ sql: `${column} in (${values.map(() => "?").join(", ")})`, values }),
   };
 }

@@ -74,13 +74,7 @@ function readWords(text: string): Pick<Question, "groups" | "excluded"> {
     const code = agencies[n];
     const [first, isBeforeOr] = [n, (last: number) => typed[last + 1]?.isPhrase === false && typed[last + 1]?.text === "OR"];
     if (code !== undefined) while (agencies[n + 1] === "") n++;
-    const asked =
-      code === undefined
-        ? text
-        : typed
-            .slice(first, n + 1)
-            .map((each) => each.text)
-            .join(" ");
+    const asked = Array.from(typed.slice(first, n + 1), (each) => each.text).join(" ");
     const isWhole = isPhrase || sign !== "" || isAfterOr || isAfterNot || isBeforeOr(n);
     const groups = groupsOf(asked, { isPhrase: isPhrase || sign === "+", isWhole, agencies: code === undefined ? [] : [code] });
     const last = found.at(-1);

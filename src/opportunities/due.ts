@@ -148,13 +148,9 @@ export function dueParts(due: Due, now: EpochMs, { zone, quote = (text) => text 
     due.expires_at === null ? "" : `expires ${whenInWords(due.expires_at, zone)}`,
     kind === "in_words" && note !== null ? short(note) : "",
   ].filter((part) => part !== "");
-  const first = elsewhere === null ? "" : `${elsewhere}; `;
-  return { first, verb, when: at === null ? "" : whenInWords(at, zone), distance: at === null ? "" : distanceOf(at, now), more };
-}
-
-function distanceOf(at: string, now: EpochMs): string {
   const ms = parseStoredMs(at);
-  return ms === undefined ? "" : relativeTime(ms, now, dayWithoutHour(at) === null);
+  const distance = at === null || ms === undefined ? "" : relativeTime(ms, now, dayWithoutHour(at) === null);
+  return { first: elsewhere === null ? "" : `${elsewhere}; `, verb, when: at === null ? "" : whenInWords(at, zone), distance, more };
 }
 
 /** "due Dec 4, 2026, 5:00 PM ET (in 12 days)", "expires Jan 7, 2027 (in 41 days); NIH standard due dates, the next expected Feb 5, 2027". */
@@ -168,11 +164,10 @@ export function dueInWords(due: Due, now: EpochMs, shown: InWords = {}): string 
 export function dueInShort({ kind, at, verb, expires_at }: Due, now: EpochMs): string {
   const ms = parseStoredMs(at);
   if (at === null || ms === undefined) return kind === "none" ? (/posted \d+$/.exec(verb)?.[0] ?? "–") : kind.replace("_", " ");
-  const [date, distance] = [dateInWords(dayWithoutHour(at) ?? at), relativeShort(ms, now)];
+  const [date, distance] = [dayOf(at), relativeShort(ms, now)];
   const day = distance === null ? date : date.replace(/, \d{4}$/, "");
   if (kind === "expires") return `ends ${day}`;
-  if (kind === "over" && expires_at !== null)
-    return `over, ends ${dateInWords(dayWithoutHour(expires_at) ?? expires_at).replace(/, \d{4}$/, "")}`;
+  if (kind === "over" && expires_at !== null) return `over, ends ${dayOf(expires_at).replace(/, \d{4}$/, "")}`;
   if (kind === "anytime") return `until ${day}`;
   const mark = kind === "expected" ? "~" : "";
   if (distance === null) return mark + day;
@@ -181,11 +176,14 @@ export function dueInShort({ kind, at, verb, expires_at }: Due, now: EpochMs): s
 
 /** The days alone, without how far away they are, for messages that are read later: "due Dec 4, 2026". */
 export function dueOnDay({ at, verb, kind, elsewhere, standard_at, expires_at }: Due, zone?: string): string {
-  const dayOf = (at: string) => dateInWords(dayWithoutHour(at) ?? at, zone);
-  const words = `${kind === "in_words" ? "due date in words" : verb}${at === null ? "" : ` ${dayOf(at)}`}`;
-  const standard = standard_at === null ? "" : `; next expected ${dayOf(standard_at)}`;
-  const expiry = expires_at === null ? "" : `; expires ${dayOf(expires_at)}`;
+  const words = `${kind === "in_words" ? "due date in words" : verb}${at === null ? "" : ` ${dayOf(at, zone)}`}`;
+  const standard = standard_at === null ? "" : `; next expected ${dayOf(standard_at, zone)}`;
+  const expiry = expires_at === null ? "" : `; expires ${dayOf(expires_at, zone)}`;
   return `${elsewhere === null ? "" : `${elsewhere}; `}${words}${standard}${expiry}`;
+}
+
+function dayOf(at: string, zone?: string): string {
+  return dateInWords(dayWithoutHour(at) ?? at, zone);
 }
 
 /** Whether it is due, or ends, within the two weeks in which a status says so. */

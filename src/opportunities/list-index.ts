@@ -300,9 +300,3 @@ function firstWhere(from: number, to: number, holds: (number: number) => boolean
   }
   return low;
 }
-
-/** Bytes of memory in use, for benchmarks. Allocated bytes that were never written to do not count. */
-export function bytesInUse(index: ListIndex): number {
-  const checkpoints = index.checkpoints.reduce((sum, { heads }) => sum + heads.byteLength, 0);
-  return 24 * index.end + 4 * recordCount(index) + index.heads.byteLength + checkpoints;
-}

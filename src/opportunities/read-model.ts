@@ -68,16 +68,12 @@ function emptyContents(sizes: Partial<Sizes>): Contents {
 
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-/** Allocates room to grow, because copying a grown array blocks the event loop. */
-async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<Sizes>> {
-  const rows = (await db.get(lastRow))?.seq ?? 0;
-  return rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes;
-}
-
 async function loadAll(model: ReadModel, sizes: Partial<Sizes>): Promise<void> {
   const { db } = model;
   const lastSeenCommit = db.commits(); // Before reading: a later commit changes it.
-  const contents = emptyContents(await sizesFor(db, sizes));
+  const rows = (await db.get(lastRow))?.seq ?? 0;
+  // Room to grow, because copying a grown array blocks the event loop.
+  const contents = emptyContents(rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes);
   await loadNewFacets(db, contents.facets);
   await appendNewer(db, contents, () => true);
   Object.assign(model, contents, { lastSeenCommit });

@@ -47,7 +47,8 @@ export function digestOf(
   const watch = oneLine(data.title ?? data.watch);
   const changed = events.filter((item) => item.kind === "changed");
   const added = events.filter((item) => item.kind === "new");
-  const arrived = datedFirst(added);
+  // An opportunity without a date stays open, maybe for ever.
+  const arrived = added.toSorted((one, other) => Number(one.opportunity.due.at === null) - Number(other.opportunity.due.at === null));
   const left = events.filter((item) => item.kind === "left" || (item.kind === "changed" && item.left));
   const leftById = new Map(left.map((item) => [item.opportunity.id, item]));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
@@ -113,12 +114,6 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
 function reminderInWords({ verb, words }: Due, dueAt: string, zone: Zone): string {
   const day = dayWithoutHour(dueAt) ?? dateAt((clockTime(dueAt, zone)?.dayNumber ?? 0) * DAY_MS);
   return `${capitalized(verb)} ${weekdayInWords(day)}, ${whenInWords(dueAt, zone)}${words === null ? "" : `; ${words}`}`;
-}
-
-/** An opportunity without a date stays open, maybe for ever. */
-function datedFirst<Item extends MessageItem>(items: readonly Item[]): Item[] {
-  const isDated = ({ opportunity }: Item) => opportunity.due.at !== null;
-  return [...items.filter(isDated), ...items.filter((item) => !isDated(item))];
 }
 
 function changedEntries(

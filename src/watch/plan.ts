@@ -79,16 +79,18 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
     return next === undefined ? first : first.slice(0, first.indexOf(next.opportunity.id));
   };
 
-  const joining = await addFirst(arrivals, newItem);
+  const joining = await addFirst(arrivals, itemOf("new"));
 
   const changes = await readChanges({ catalog, watch, position, now }, concerns, page.room());
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
-  const feed = entries.length === changes.entries.length ? changes.feed : feedAfter(entries, position);
+  const last = entries.at(-1);
+  const feed =
+    entries.length === changes.entries.length ? changes.feed : last === undefined ? position.feed : { seq: last.seq, id: last.event.id };
 
   const reminders = await readReminders(planning, comparison, new Set(arrivals), page.room());
   const reminded = reminders.slice(0, page.add(reminders.map(dueItem)));
 
-  const leaving = await addFirst(gone, leftItem);
+  const leaving = await addFirst(gone, itemOf("left"));
   return {
     counts: { new: joining.length, changed: entries.length, due: reminded.length, left: leaving.length },
     items: page.items,
@@ -169,11 +171,6 @@ function reminderOf(
   return days === undefined ? undefined : { id, due: minuteOf(due), days };
 }
 
-function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): FeedPosition {
-  const last = entries.at(-1);
-  return last === undefined ? feed : { seq: last.seq, id: last.event.id };
-}
-
 /** The most severe changes, the newest arrivals and some departures, as far as there is room. */
 async function collectDigest(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now } = planning;
@@ -210,8 +207,8 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
     ...reminders.slice(0, DIGEST_MAX).map(dueItem),
-    ...(await readItems(catalog, arrived, now)).map(newItem),
-    ...(await readItems(catalog, others, now)).map(leftItem),
+    ...(await readItems(catalog, arrived, now)).map(itemOf("new")),
+    ...(await readItems(catalog, others, now)).map(itemOf("left")),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
   const reminding = [...sentAsNew(items, watch.definition, now), ...reminders.map(({ reminder }) => reminder)];
@@ -239,9 +236,9 @@ async function readChanges(
   return { entries, feed };
 }
 
-function newItem(row: PlannedRow): MessageItem {
-  return { kind: "new", opportunity: messageOpportunity(row) };
-}
+const itemOf =
+  (kind: "new" | "left") =>
+  (row: PlannedRow): MessageItem => ({ kind, opportunity: messageOpportunity(row) });
 
 function changedItem({ event, at, ...row }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(row) };
@@ -249,10 +246,6 @@ function changedItem({ event, at, ...row }: FeedEntry) {
 
 function dueItem({ row, reminder: { days }, dueAt }: DueReminder): MessageItem {
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
-}
-
-function leftItem(row: PlannedRow): MessageItem {
-  return { kind: "left", opportunity: messageOpportunity(row) };
 }
 
 type PlannedRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;

@@ -122,8 +122,6 @@ async function pendingNow(context: RunContext, running: Running): Promise<Pendin
   }
 }
 
-const EVERY_RECORD = { limit: -1, allSources: true };
-
 /** Undefined if there is none, or if the schedule does not allow one yet. */
 async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext, running: Running): Promise<PendingMessage | undefined> {
   const { watch } = running;
@@ -142,7 +140,7 @@ async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext
     position,
     matching: running.matching,
     groupsOf: (ids) => (all_sources ? new Map<string, string>() : groupsOf(index, ids)),
-    dueUntil: (until) => deadlinesIn(index, {}, { since: now + 1, until }, now, EVERY_RECORD),
+    dueUntil: (until) => deadlinesIn(index, {}, { since: now + 1, until }, now, { limit: -1, allSources: true }),
     now,
     newId: () => newMessageId(machine),
     itemsMax,

@@ -1,4 +1,5 @@
 /** Sends messages as mail, through the SMTP server that the operator names. */
+import { isPercentEncoded } from "../../db/percent-encoded.ts";
 import { codeOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
@@ -101,8 +102,7 @@ function isRefused(error: unknown): boolean {
 /** The server of smtps://user:password@mail.example.org or smtp://…, which requires STARTTLS but on this machine or with ?requireTLS=false. */
 export function smtpServer({ url: place }: Pick<MailReceiver, "url">, machine: Pick<Machine, "env">) {
   const url = URL.parse(readSecret(place, machine));
-  const credentials = url === null ? undefined : credentialsOf(url);
-  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || credentials === undefined)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || !isPercentEncoded(url))
     throw new DeliveryError(
       `Cannot use the URL in ${placeName(place)}: it must be such as smtps://user:password@mail.example.org, percent-encoded`,
     );
@@ -111,17 +111,9 @@ export function smtpServer({ url: place }: Pick<MailReceiver, "url">, machine: P
   const isOwnMachine = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
   const requireTLS = !secure && !isOwnMachine && url.searchParams.get("requireTLS") !== "false";
   const port = url.port === "" ? (secure ? 465 : isOwnMachine ? 25 : 587) : Number(url.port);
-  const { user, pass } = credentials;
+  const [user = "", pass = ""] = [url.username, url.password].map(decodeURIComponent);
   // Mail servers on the same machine often have a self-signed certificate, and nobody can intercept the connection.
   return { host, port, secure, requireTLS, ignoreTLS: isOwnMachine, ...(user !== "" && { auth: { user, pass } }) };
-}
-
-function credentialsOf({ username, password }: URL): { user: string; pass: string } | undefined {
-  try {
-    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  } catch {
-    return undefined;
-  }
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { randomOf } from "../../bench/generate.ts";
 import {
   append,
-  bytesInUse,
   compact,
   createListIndex,
   type FacetSet,
@@ -16,7 +15,7 @@ import {
   recordCount,
   slotOf,
 } from "../../src/opportunities/list-index.ts";
-import { checkListIndex } from "../support/check-list-index.ts";
+import { bytesInUse, checkListIndex } from "../support/check-list-index.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Each round has a new index and some 1,500 lists. */

@@ -40,3 +40,9 @@ export function checkListIndex(index: ListIndex): void {
   require(dead === index.dead, `there are ${dead} dead slots, and ${index.dead} were counted`);
   require(slots.reduce((sum, slot) => sum + (slot === 0 ? 0 : 1), 0) === recordCount(index), "slots by row number");
 }
+
+/** Bytes of memory in use. Allocated bytes that were never written to do not count. */
+export function bytesInUse(index: ListIndex): number {
+  const checkpoints = index.checkpoints.reduce((sum, { heads }) => sum + heads.byteLength, 0);
+  return 24 * index.end + 4 * recordCount(index) + index.heads.byteLength + checkpoints;
+}
