@@ -31,7 +31,7 @@ const IN_LINE = 3;
 
 /** An event in a line: "deadline moved from Mar 3, 2026 to Mar 10, 2026 (7 days later)". */
 export function changeInShort(event: OpportunityEvent): string {
-  const changes = changesInWords(event).map(({ words }) => words);
+  const changes = changesInWords(event);
   const more = changes.length > IN_LINE ? `; ${changes.length - IN_LINE} more` : "";
   return cutText(changes.slice(0, IN_LINE).join("; "), SUMMARY_MAX) + more;
 }

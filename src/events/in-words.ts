@@ -15,15 +15,6 @@ import { hasSameItems } from "../text/same-items.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 import type { FeedEntry } from "./feed.ts";
 
-/** `before` and `after` are short forms: null for no value, `undefined` if too long. Contacts, as personal data, have neither. */
-type ChangeInWords = {
-  field: string;
-  label: string;
-  before: string | null | undefined;
-  after: string | null | undefined;
-  words: string;
-};
-
 /** Other fields are named by the last part of their path. */
 const labels: Readonly<Record<string, string>> = {
   "dates.closes_at": "deadline",
@@ -70,34 +61,27 @@ const SHORT = 80;
 const NAMED = 3;
 
 /** What an event changed, without texts that repeat values. Dates are in `zone` (IANA), or in the offset in which they were published. */
-export function changesInWords({ type, summary, changed_fields, changes }: OpportunityEvent, zone?: string): ChangeInWords[] {
-  if (type === "opportunity_added") return [saying("added")];
-  if (type === "opportunity_removed") return [saying("no longer published by its source")];
+export function changesInWords({ type, summary, changed_fields, changes }: OpportunityEvent, zone?: string): string[] {
+  if (type === "opportunity_added") return ["added"];
+  if (type === "opportunity_removed") return ["no longer published by its source"];
   const others = changes.filter(({ field }) => !CONTACT_FIELD.test(field));
   const kept = others.filter((change) => !isRepetition(change, others));
   const idsLast = [...kept.filter(({ field }) => !IDS.includes(field)), ...kept.filter(({ field }) => IDS.includes(field))];
   const words = idsLast.map((change) => inWords(change, others, zone));
   const fields = [...changed_fields, ...changes.map(({ field }) => field)];
-  if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
+  if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, "contacts changed"]; // Other systems may name a person in the path.
   if (words.length > 0) return words;
-  return [saying(summary === null || CONTACT_FIELD.test(summary) ? type.replaceAll("_", " ") : summary)];
+  return [summary === null || CONTACT_FIELD.test(summary) ? type.replaceAll("_", " ") : summary];
 }
 
 /** What an event changed, and at which source if that is not the one of the row that is shown. */
 export function entryInWords({ event, at }: Pick<FeedEntry, "event" | "at">, zone?: string): string[] {
-  return changesInWords(event, zone).map(({ words }) => (at === null ? words : `${words} (at ${at})`));
+  return changesInWords(event, zone).map((words) => (at === null ? words : `${words} (at ${at})`));
 }
-
-/** Other systems' events may name a person in the path, the values and the summary. */
-const contactsChanged: ChangeInWords = { ...saying("contacts changed"), field: "contacts", label: "contacts" };
 
 /** What people call a field, by its path: "deadline". */
 export function fieldLabel(path: string): string {
   return labels[path] ?? (path.split(".").at(-1) ?? path).replaceAll("_", " ");
-}
-
-function saying(words: string): ChangeInWords {
-  return { field: "", label: "", before: undefined, after: undefined, words };
 }
 
 /** SAM.gov moves closing and response date together, and many sources state amounts a second time as text. */
@@ -111,22 +95,23 @@ function isRepetition({ field, previous, current }: Change, changes: readonly Ch
   return field === "dates.response_at" && closing !== undefined && closing.previous === previous && closing.current === current;
 }
 
-function inWords(change: Change, changes: readonly Change[], zone: string | undefined): ChangeInWords {
+function inWords(change: Change, changes: readonly Change[], zone: string | undefined): string {
   const { field, previous, current } = change;
-  const label = fieldLabel(field);
-  const named: Named = (words, before, after) => ({ field, label, before, after, words: `${label} ${words}` });
-  if (field === "funding.display") return moneyTextInWords(named, change, changes);
-  if (Array.isArray(previous ?? current)) return listInWords(named, arrayOf(previous), arrayOf(current));
+  if (field === "funding.display") return fieldLabel(field) + moneyTextInWords(change, changes);
+  if (Array.isArray(previous ?? current)) return fieldLabel(field) + listInWords(arrayOf(previous), arrayOf(current));
+  return `${fieldLabel(field)} ${valueChangeInWords(change, zone)}`;
+}
+
+function valueChangeInWords(change: Change, zone: string | undefined): string {
+  const { field, previous, current } = change;
   const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
-  if (before === null && after !== null) return named(after === undefined ? "added" : `set to ${after}`, before, after);
-  if (after === null && before !== null) return named(before === undefined ? "removed" : `removed; it was ${before}`, before, after);
-  const move = field.startsWith("dates.") ? moveInWords(change, zone) : undefined;
-  if (move !== undefined) return named(move.words, move.before, move.after);
-  const special = amountChangeInWords(change);
-  if (special !== undefined) return named(special, before, after);
+  if (before === null && after !== null) return after === undefined ? "added" : `set to ${after}`;
+  if (after === null && before !== null) return before === undefined ? "removed" : `removed; it was ${before}`;
+  const special = field.startsWith("dates.") ? moveInWords(change, zone) : amountChangeInWords(change);
+  if (special !== undefined) return special;
   const shown = (text: string) => (TEXTS.includes(field) ? `“${text}”` : text);
-  if (before && after) return named(`changed from ${shown(before)} to ${shown(after)}`, before, after);
-  return named(after ? `changed to ${shown(after)}` : "changed", before, after);
+  if (before && after) return `changed from ${shown(before)} to ${shown(after)}`;
+  return after ? `changed to ${shown(after)}` : "changed";
 }
 
 /** The short form of a value; null if there is none, `undefined` if no line can show it. */
@@ -152,17 +137,13 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
 
 // ---- Money as text: what Grants.gov puts there in parts ("$500,000 total; 3 awards expected"), and the awards of SAM.gov.
 
-type Named = (words: string, before?: string | null, after?: string | null) => ChangeInWords;
-
 /** Without parts that repeat an amount that changed. */
-function moneyTextInWords(named: Named, { previous, current }: Change, changes: readonly Change[]): ChangeInWords {
+function moneyTextInWords({ previous, current }: Change, changes: readonly Change[]): string {
   const { removed, added } = moneyParts(previous, current, changes);
-  const [before, after] = [moneyPartsOf(previous), moneyPartsOf(current)].map((parts) => (parts.length === 0 ? null : cutMoney(parts)));
   const [gone, come] = [removed, added].map((parts) => `“${cutMoney(parts)}”`);
-  if (removed.length > 0 && added.length > 0) return named(`changed from ${gone} to ${come}`, before, after);
-  const change = named("changed", before, after);
-  if (added.length > 0) return { ...change, words: `${change.label}: ${come} added` };
-  return removed.length > 0 ? { ...change, words: `${change.label}: ${gone} removed` } : change;
+  if (removed.length > 0 && added.length > 0) return ` changed from ${gone} to ${come}`;
+  if (added.length > 0) return `: ${come} added`;
+  return removed.length > 0 ? `: ${gone} removed` : " changed";
 }
 
 function moneyParts(previous: unknown, current: unknown, changes: readonly Change[]): { removed: string[]; added: string[] } {
@@ -179,28 +160,24 @@ function hasAmounts(changes: readonly Change[]): boolean {
   return changes.some(({ field }) => field.startsWith("funding.amount_"));
 }
 
-type Move = Pick<ChangeInWords, "before" | "after" | "words">;
-
 /** Only days if the time of day is the same. `undefined` unless both values are timestamps. */
-function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
+function moveInWords({ previous, current }: Change, zone: string | undefined): string | undefined {
   if (typeof previous !== "string" || typeof current !== "string") return undefined;
   const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];
   if (before === undefined || after === undefined) return undefined;
   const [early, late] = [timeInWords(previous, zone), timeInWords(current, zone)];
   const distanceMs = minuteOf(after.ms) - minuteOf(before.ms);
-  if (distanceMs === 0) return { words: `restated within the same minute: ${late}`, before: early, after: late };
+  if (distanceMs === 0) return `restated within the same minute: ${late}`;
 
   const inBrackets = (distance: string) => `(${distance} ${distanceMs > 0 ? "later" : "earlier"})`;
   const days = after.dayNumber - before.dayNumber;
   const isSameZone = zone !== undefined || before.zone === after.zone;
-  if (days !== 0 && isSameZone && before.clock === after.clock) {
-    const words = `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${inBrackets(counted(Math.abs(days), "day"))}`;
-    return { words, before: before.day, after: after.day };
-  }
+  if (days !== 0 && isSameZone && before.clock === after.clock)
+    return `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${inBrackets(counted(Math.abs(days), "day"))}`;
   const exact = inBrackets(durationInWords(Math.abs(distanceMs)));
-  if (days !== 0) return { words: `moved from ${early} to ${late} ${exact}`, before: early, after: late };
+  if (days !== 0) return `moved from ${early} to ${late} ${exact}`;
   const start = before.zone === after.zone ? before.clock : `${before.clock} ${before.zone}`;
-  return { words: `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`, before: early, after: late };
+  return `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`;
 }
 
 function withoutYearOf(other: string, day: string): string {
@@ -209,21 +186,13 @@ function withoutYearOf(other: string, day: string): string {
 }
 
 /** An item that only changed has the same name on both sides. */
-function listInWords(named: Named, previous: readonly unknown[], current: readonly unknown[]): ChangeInWords {
-  if (previous.at(-1) === CUT || current.at(-1) === CUT) return named("changed");
-  const [before, after] = [previous.map(nameOf), current.map(nameOf)];
-  const [earlier, later] = [new Set(before), new Set(after)];
+function listInWords(previous: readonly unknown[], current: readonly unknown[]): string {
+  if (previous.at(-1) === CUT || current.at(-1) === CUT) return " changed";
+  const [earlier, later] = [new Set(previous.map(nameOf)), new Set(current.map(nameOf))];
   const [added, removed] = [[...later.difference(earlier)], [...earlier.difference(later)]];
-  const isReordered = added.length + removed.length === 0 && hasSameItems(previous, current);
-  const parts = [added.length > 0 ? `${listed(added)} added` : "", removed.length > 0 ? `${listed(removed)} removed` : ""].filter(
-    (part) => part !== "",
-  );
-  const short = (names: readonly string[]) => (names.length === 0 ? null : names.join(", ").length <= SHORT ? names.join(", ") : undefined);
-  if (parts.length > 0) {
-    const change = named("", short(before), short(after));
-    return { ...change, words: `${change.label}: ${parts.join("; ")}` };
-  }
-  return named(isReordered ? "reordered" : "changed", short(before), short(after));
+  const parts = [added.length > 0 ? `${listed(added)} added` : "", removed.length > 0 ? `${listed(removed)} removed` : ""];
+  if (added.length + removed.length > 0) return `: ${parts.filter((part) => part !== "").join("; ")}`;
+  return hasSameItems(previous, current) ? " reordered" : " changed";
 }
 
 function nameOf(item: unknown): string {

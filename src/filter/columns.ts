@@ -30,8 +30,6 @@ export const columns = {
   updated_at: ({ updated_at }) => instantCell(updated_at),
 } satisfies Record<string, (opportunity: WholeOpportunity) => Cell>;
 
-export type ColumnName = keyof typeof columns;
-
 /** What the table `eligibilities` in search.db has of a record: it is long, and other filters read all of `records`. Empty if there is none. */
 export function requirementsCell({ eligibility }: WholeOpportunity): string {
   return fold(eligibility.requirements ?? "");

@@ -99,11 +99,7 @@ export function eventRowOf(event: OpportunityEvent, valueMax = VALUE_MAX): Stati
     });
     return { field: inRow(field), previous, current };
   });
-  const in_words = inRow(
-    changesInWords(event)
-      .map(({ words }) => words)
-      .join("; "),
-  );
+  const in_words = inRow(changesInWords(event).join("; "));
   return { event_id: id, detected_at, type: inRow(type), severity: inRow(severity), in_words, changes: rows, cut };
 }
 

@@ -118,7 +118,7 @@ test("the next due date is foreseen: one event, told in words, and none when the
   expect(await documentOf(db, "N1")).toMatchObject({ status: "open", dates: { response_at: at(40) } });
   const [, event] = await eventsOf(db, "N1");
   expect(event).toMatchObject({ type: "date_changed", severity: "informational", changed_fields: ["dates.response_at"] });
-  expect(changesInWords(event as unknown as OpportunityEvent).map(({ words }) => words)).toMatchInlineSnapshot(`
+  expect(changesInWords(event as unknown as OpportunityEvent)).toMatchInlineSnapshot(`
     [
       "response date moved from Mar 21 to Apr 10, 2026 (20 days later)",
     ]

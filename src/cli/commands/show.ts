@@ -197,7 +197,7 @@ function historyLines(history: readonly OpportunityEvent[]): string[] {
   const lines = shown.flatMap((event) =>
     beside(
       dateInWords(event.detected_at),
-      changesInWords(event).flatMap(({ words }) => wrapped(oneLine(words), TERMINAL_WIDTH - LABEL_WIDTH)),
+      changesInWords(event).flatMap((words) => wrapped(oneLine(words), TERMINAL_WIDTH - LABEL_WIDTH)),
     ),
   );
   const omitted = [
