@@ -17,7 +17,7 @@ import { type Candidate, COUNTED_MAX, candidatesFor } from "./candidates.ts";
 import { probing } from "./find.ts";
 import { countGroups, type GroupCounts } from "./group-counts.ts";
 import { MATCH, MATCHING, PARTIAL } from "./masks.ts";
-import { countPreferred, factorsOf, wantedOf } from "./preferred.ts";
+import { countPreferred, type Worth, wantedOf, worthIn } from "./preferred.ts";
 import { groupsByWord, type SpelledQuestion, spellQuestion } from "./question.ts";
 import { scorerOf } from "./score.ts";
 import type { SearchFile } from "./search-file.ts";
@@ -39,7 +39,7 @@ const NUMBERED_MAX = 50;
 
 /**
  * A result. `missing`: the words of the question that it lacks; empty if it matches. `named`: the words for which it has only a synonym.
- * `isFar`: it matches, but some of the words occur only after the part of its texts that is scored.
+ * `isFar`: it matches, but the words are far apart.
  */
 type BestMatch = { id: string; snippet: string | null; isMatch: boolean; isFar: boolean; missing: string[]; named: string[] };
 
@@ -83,15 +83,9 @@ export async function bestMatches(
   const counts = countFound(sqlite, candidates, numbered, allSources);
   const kept = onlyMatching || numbered.isWhole ? candidates.best.filter(({ isMatch }) => isMatch) : candidates.best;
   const rowsFound = keptRows(candidates);
-  const factorOf =
-    wanted.length === 0
-      ? () => 1
-      : factorsOf(
-          sqlite,
-          wanted,
-          kept.map(({ seq }) => seq),
-        );
-  const best = wanted.length === 0 ? kept : preferredFirst(kept, factorOf);
+  const rows = kept.map(({ seq }) => seq);
+  const worthOf = wanted.length === 0 ? (weight: number) => weight : worthIn(sqlite, wanted, rows);
+  const best = wanted.length === 0 ? kept : preferredFirst(kept, worthOf);
   const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
   const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
   const score = scorerOf(question, candidates.idf);
@@ -101,9 +95,9 @@ export async function bestMatches(
       isWhole = false;
       break;
     }
-    const rows = idsOf(sqlite, best.slice(block * BLOCK, (block + 1) * BLOCK));
+    const among = idsOf(sqlite, best.slice(block * BLOCK, (block + 1) * BLOCK));
     ranked.push(
-      ...groups.first(block < BLOCKS_MAX ? await compared(catalog, rows, looked, { score, factorOf }, now) : rows.map(uncompared)),
+      ...groups.first(block < BLOCKS_MAX ? await compared(catalog, among, looked, { score, worthOf }, now) : among.map(uncompared)),
     );
   }
   const groupOf = groupsByWord(question);
@@ -180,11 +174,11 @@ export function lookFor(sqlite: Database, words: string, condition: Condition | 
 }
 
 /** By weight, which counts more for each preference that a record meets. What `MATCHING` adds is not multiplied: matches stay first. */
-function preferredFirst(candidates: readonly Candidate[], factorOf: (row: number) => number): Candidate[] {
-  const weighed = candidates.map((candidate) => ({
-    candidate,
-    worth: (candidate.weight - (candidate.isMatch ? MATCHING : 0)) * factorOf(candidate.seq) + (candidate.isMatch ? MATCHING : 0),
-  }));
+function preferredFirst(candidates: readonly Candidate[], worthOf: Worth): Candidate[] {
+  const weighed = candidates.map((candidate) => {
+    const matching = candidate.isMatch ? MATCHING : 0;
+    return { candidate, worth: worthOf(candidate.weight - matching, candidate.seq) + matching };
+  });
   return weighed
     .sort((left, right) => right.worth - left.worth || right.candidate.seq - left.candidate.seq)
     .map(({ candidate }) => candidate);
@@ -208,7 +202,7 @@ type Ranked = Omit<BestMatch, "snippet"> & { texts?: string[] };
 type Conditions = { filters: Condition | undefined; all: Condition };
 
 /**
- * Takes one result for each group, at the place of its first record. It shows, of the records that match, the canonical one, else the first by
+ * Takes one result for each group, at the place of its first match, or else of its first record. It shows, of the records that match, the canonical one, else the first by
  * id, as any other order does. If none matches, it shows the canonical record if that meets the filters. If the conditions are null, every
  * record is a group of its own.
  */
@@ -217,9 +211,11 @@ function groupsIn(sqlite: Database, conditions: Conditions | null): { first: (ra
   return {
     first: (ranked) => {
       const { groups, shown } = conditions === null ? NO_GROUPS : shownInstead(sqlite, ranked, conditions);
+      const groupOf = ({ id }: Ranked) => groups.get(id) ?? id;
+      const matched = new Set(ranked.filter(({ isMatch }) => isMatch).map(groupOf));
       return ranked.flatMap((each) => {
-        const group = groups.get(each.id) ?? each.id;
-        if (taken.has(group)) return [];
+        const group = groupOf(each);
+        if (taken.has(group) || (!each.isMatch && matched.has(group))) return [];
         taken.add(group);
         return [{ ...each, id: shown.get(group) ?? each.id }];
       });
@@ -295,21 +291,21 @@ function uncompared({ id, isMatch }: CandidateRow): Ranked {
 }
 
 /**
- * Candidates by score, the newest first among equal scores; matches come before the others. A record that has some of the words only after the
- * scored part of its texts counts as one of the others, because the words are far apart.
+ * Candidates by score, the newest first among equal scores; matches come before the others. A record in which the words are far apart counts as
+ * one of the others.
  */
 async function compared(
   catalog: CatalogDb,
   rows: readonly CandidateRow[],
   { question: { groups, numbers }, candidates: { bits } }: Looked,
-  { score, factorOf }: { score: ReturnType<typeof scorerOf>; factorOf: (row: number) => number },
+  { score, worthOf }: { score: ReturnType<typeof scorerOf>; worthOf: Worth },
   now: EpochMs,
 ): Promise<Ranked[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const opportunities = await readOpportunities(catalog, [...byId.keys()], now);
   const scored = opportunities.map((opportunity) => {
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
-    const { score: plain, has, named } = score(texts, agencyCodeOf(opportunity));
+    const { score: plain, has, named, isClose } = score(texts, agencyCodeOf(opportunity));
     const { mask, isMatch, isAccepting, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, isAccepting: false, seq: 0 };
     // The mask also covers the words after the scored part of a long text.
     const lacked = isMatch
@@ -318,9 +314,9 @@ async function compared(
     const [others = [], missing = []] = [true, false].map((which) =>
       lacked.filter(({ isNamed }) => isNamed === which).map(({ asked }) => asked),
     );
-    const factor = (isAccepting ? ACCEPTING_FACTOR : 1) * factorOf(seq);
-    const isFar = isMatch && numbers.length === 0 && groups.some((group, n) => !has[n] && group.numbers.length === 0);
-    return { id: opportunity.id, isMatch, isFar, missing, named: others, texts: titleAndText(texts), score: plain * factor, seq };
+    const isFar = isMatch && numbers.length === 0 && !isClose;
+    const worth = worthOf(plain * (isAccepting ? ACCEPTING_FACTOR : 1), seq);
+    return { id: opportunity.id, isMatch, isFar, missing, named: others, texts: titleAndText(texts), score: worth, seq };
   });
   const isFirst = ({ isMatch, isFar }: Ranked) => Number(isMatch && !isFar);
   return scored.sort((left, right) => isFirst(right) - isFirst(left) || right.score - left.score || right.seq - left.seq);

@@ -13,9 +13,10 @@ export type Preferred = { asked: string; filter: Filter; opportunities: number |
 type Wanted = { asked: string; filter: Filter; strict: Condition; loose: Condition };
 
 /**
- * The factor by which a record that meets a preference outranks another one that matches equally well. Strict preferences lost good results.
+ * What a preference adds to the weight of a record that meets it: a factor, and as much as a word that one in twenty records has. Strict
+ * preferences lost good results.
  */
-const PREFERRED_FACTOR = 1.5;
+const [PREFERRED_FACTOR, PREFERRED_WEIGHT] = [1.5, 3];
 
 /** The preferences of a question, without those that a filter already decides. */
 export function wantedOf(preferences: readonly Preference[], given: Omit<Filter, "words">, now: EpochMs): Wanted[] {
@@ -33,14 +34,20 @@ export function wantedOf(preferences: readonly Preference[], given: Omit<Filter,
   });
 }
 
-/** The factor for the weight of each of these rows. */
-export function factorsOf(sqlite: Database, wanted: readonly Wanted[], rows: readonly number[]): (row: number) => number {
+/** The weight of a row, with what the preferences add that it meets. */
+export type Worth = (weight: number, row: number) => number;
+
+/** What the weights of these rows are worth. */
+export function worthIn(sqlite: Database, wanted: readonly Wanted[], rows: readonly number[]): Worth {
   const among = JSON.stringify(rows);
   const met = wanted.map(({ loose: { sql, values } }) => {
     const statement = `select seq from records where seq in (select value from json_each(?)) and (${sql})`;
     return new Set((sqlite.query<unknown, (string | number)[]>(statement).values(among, ...values) as [number][]).map(([row]) => row));
   });
-  return (row) => PREFERRED_FACTOR ** met.filter((each) => each.has(row)).length;
+  return (weight, row) => {
+    const times = met.filter((each) => each.has(row)).length;
+    return weight * PREFERRED_FACTOR ** times + PREFERRED_WEIGHT * times;
+  };
 }
 
 /** How many opportunities (with `allSources`, records) of these rows each filter would leave; null if there are too many rows. */

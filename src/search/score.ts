@@ -13,12 +13,14 @@ const [K1, B, AVERAGE_WORDS] = [2, 0.75, 150];
 const NEIGHBORS = { text: 0.3, title: 0.6 };
 /** How much of a long text is scored. An opportunity says at its beginning what it is about. */
 const CHARACTERS_MAX = 8000;
+/** Words of a question that stand within so many words of a text, some two sentences, are close together. */
+const CLOSE_WORDS = 30;
 
 /**
  * For each group of the question, `has` shows whether the record has it, and `named` whether it has only a synonym. A correction counts for
- * neither.
+ * neither. `isClose`: all groups are there, those that only the text has close together.
  */
-type Score = { score: number; has: boolean[]; named: boolean[] };
+type Score = { score: number; has: boolean[]; named: boolean[]; isClose: boolean };
 
 /** Scores texts, which are as `textsOf` returns them, and the code of an agency. `idf` has a value for each group of the question. */
 export function scorerOf(
@@ -47,27 +49,35 @@ export function scorerOf(
   });
   const [amounts, neighbors] = [new Float64Array(groups.length), new Float64Array(groups.length)];
   const has: boolean[] = groups.map(() => false);
+  /** Where a group was last seen in the text; infinity for what is known of the record besides its text. */
+  const places = new Float64Array(groups.length);
   return (texts, agencyCode = null) => {
     amounts.fill(0);
     neighbors.fill(0);
     has.fill(false);
-    let length = 0;
+    groups.forEach(({ agencies, numbers }, group) => {
+      const isOfAgency = agencyCode !== null && agencies.some((agency) => isWithin(agencyCode, agency));
+      places[group] = isOfAgency || numbers.length > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+      if (!isOfAgency) return;
+      amounts[group] = textWeights.agency;
+      has[group] = true;
+    });
+    let [length, isClose] = [0, false];
     textColumns.forEach((column, n) => {
       for (const phrase of allPhrases) phrase.matched = 0;
       let before = { group: -2, end: -2 };
       length += sought.scan((texts[n] ?? "").slice(0, CHARACTERS_MAX), ({ group, weight, isNear, at = 0, phrase }, place) => {
         if (phrase !== undefined && !completes(phrase, at, place)) return;
         amounts[group] = (amounts[group] ?? 0) + weight * (column === "number" && !numeric[group] ? textWeights.text : textWeights[column]);
-        if (!isNear) has[group] = true;
+        if (!isNear) {
+          has[group] = true;
+          places[group] = column === "text" ? Math.max(places[group] ?? 0, place) : Number.POSITIVE_INFINITY;
+          isClose ||= column === "text" && places.every((each) => each >= place - CLOSE_WORDS);
+        }
         if (group === before.group + 1 && place - at === before.end + 1)
           neighbors[group] = Math.max(neighbors[group] ?? 0, column === "title" ? NEIGHBORS.title : NEIGHBORS.text);
         before = { group, end: place };
       });
-    });
-    groups.forEach(({ agencies }, group) => {
-      if (agencyCode === null || !agencies.some((agency) => isWithin(agencyCode, agency))) return;
-      amounts[group] = (amounts[group] ?? 0) + textWeights.agency;
-      has[group] = true;
     });
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS);
     let [score, share] = [0, 0];
@@ -81,6 +91,7 @@ export function scorerOf(
     return {
       score: whole === 0 ? 0 : score * (share / whole) ** power,
       has: [...has],
+      isClose: isClose || places.every((each) => each === Number.POSITIVE_INFINITY),
       named: has.map((each, group) => !each && !hasGuess[group] && (amounts[group] ?? 0) > 0),
     };
   };

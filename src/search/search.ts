@@ -45,7 +45,7 @@ export type SearchRequest = {
 
 /**
  * A result. `snippet`: where words matched; null if no text has one. `missing`: the words that it lacks, if it does not match. `named`: the
- * words for which it has only a synonym. `isFar`: it matches, but some of the words occur only far down. `duplicates`: the other records of the same
+ * words for which it has only a synonym. `isFar`: it matches, but the words are far apart. `duplicates`: the other records of the same
  * opportunity.
  */
 export type SearchResult = {

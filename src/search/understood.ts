@@ -107,7 +107,7 @@ function atLeast(records: number, isAll: boolean): string {
 
 /** "3 of 4 words; without: sonar", other names, or that the words are far apart; null if a result plainly has all of them. */
 export function missingInWords({ missing, named, isFar }: Lacking, { words }: Pick<Understood, "words">): string | null {
-  if (isFar) return "all words, some of them only far down in a long text";
+  if (isFar) return "all words, but far apart";
   const others = named.length === 0 ? "" : `another name of ${named.join(", ")}`;
   if (missing.length === 0) return others || null;
   const has = words.length - missing.length - named.length;

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { Filter } from "../../src/filter/filter.ts";
+import { readQuestion } from "../../src/filter/question.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
+import { wantedOf, worthIn } from "../../src/search/preferred.ts";
 import { search as searchIn } from "../../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
@@ -48,6 +50,16 @@ test.each([
   expect((await search(`${question} ${words}`, filter)).matching).toBe(opportunities ?? -1);
   expect(dated.understood?.preferences).toEqual(page.understood?.preferences ?? []);
   expect(words !== "" || (await search(question, filter)).understood?.preferences.length === 0).toBe(true);
+});
+
+test("what meets a preference is worth more, also where its words weigh nothing", () => {
+  const rows = (condition: string) =>
+    (index.sqlite.query(`select seq from records where ${condition}`).values() as [number][]).map(([row]) => row);
+  const [inTexas = 0, elsewhere = 0] = [rows("instr(place, char(10) || 'TX' || char(10)) > 0")[0], rows("place = ''")[0]];
+  const worth = worthIn(index.sqlite, wantedOf(readQuestion("services in TX").preferences, {}, NOW), [inTexas, elsewhere]);
+  expect(worth(0, inTexas)).toBeGreaterThan(0);
+  expect(worth(2, inTexas)).toBeGreaterThan(worth(0, inTexas) + 2);
+  expect([worth(0, elsewhere), worth(2, elsewhere)]).toEqual([0, 2]);
 });
 
 test("what meets a preference comes before what answers as well", async () => {

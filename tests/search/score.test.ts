@@ -66,8 +66,18 @@ test("two letters are a number only if a number was asked for", () => {
 });
 
 test("nothing scores zero", () => {
-  expect(scorerOf(question("ozone"), [1])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [false], named: [false] });
-  expect(scorerOf(question(), [])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [], named: [] });
+  expect(scorerOf(question("ozone"), [1])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [false], named: [false], isClose: false });
+  expect(scorerOf(question(), [])(texts({ text: "smoke" })).score).toBe(0);
+});
+
+test("words are close together within two sentences, or where some are in the title", () => {
+  const filler = "filler ".repeat(40);
+  const isClose = (given: Parameters<typeof texts>[0]) => scorerOf(question("wildfire", "smoke"), [1, 1])(texts(given)).isClose;
+  expect(isClose({ text: `wildfire ${filler} smoke of a wildfire` })).toBe(true);
+  expect(isClose({ text: `wildfire ${filler} smoke` })).toBe(false);
+  expect(isClose({ title: "Wildfires: wildfire", text: `${filler} smoke` })).toBe(true);
+  expect(isClose({ title: "Smoke", agency: "Wildfire" })).toBe(true);
+  expect(isClose({ title: "Smoke" })).toBe(false);
 });
 
 test("another name of a subject counts less than its own, and the record does not have the word", () => {
