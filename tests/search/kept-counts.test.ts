@@ -21,6 +21,17 @@ test("is made again after a change of the index, for another index, and for anot
   expect([kept(one, make, ["2026-03"]), kept(one, make, ["2026-03"]), kept(one, make, ["2026-04"])]).toEqual([4, 4, 5]);
 });
 
+test("is made again after the same index was built again, because its rows have other numbers", () => {
+  const [kept, index] = [keptUntilChanged<number>(), anIndex()];
+  let made = 0;
+  const make = () => ++made;
+  expect([kept(index, make), kept(index, make)]).toEqual([1, 1]);
+  index.run("drop table progress");
+  index.run("create table progress (stored_at integer)");
+  index.run("insert into progress values (1)");
+  expect([kept(index, make), kept(index, make)]).toEqual([2, 2]);
+});
+
 test("is made again if it failed", async () => {
   const kept = keptUntilChanged<Promise<string>>();
   const index = anIndex();
