@@ -3,6 +3,7 @@
  * Synonyms and corrections add weight, at a lower rate, but never make a record match. (E-65, E-150)
  */
 import { type Group, type Question, readQuestion } from "../filter/question.ts";
+import { isWithinEdits } from "../text/closest.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { isForm, synonymsIn } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -43,13 +44,15 @@ const MISTAKE_LENGTH_MIN = 5;
 export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQuestion {
   const { groups, ...question } = readQuestion(text);
   const corrections: SpelledQuestion["corrections"] = [];
+  const meant: Group[] = [];
   const spelled = groups.map((group): SpelledGroup => {
     const { spellings, records } = spellingsOf(group, vocabulary);
     const near = nearOf(group, records, vocabulary);
-    if (near !== undefined) corrections.push({ asked: group.asked, also: near.word, records });
+    if (near !== undefined) corrections.push({ asked: group.asked, also: near.word, records: near.records });
+    meant.push(near === undefined ? group : { ...group, terms: [{ kind: "word", word: near.word, stem: near.stem }] });
     return { ...group, spellings, phrases: phrasesOf(group), near: near === undefined ? [] : [near] };
   });
-  const synonyms = synonymsIn(groups).flatMap(({ asked, groups: places, names }) => {
+  const synonyms = synonymsIn(meant).flatMap(({ asked, groups: places, names }) => {
     const known = names.flatMap((name) => {
       const near = namedOf(name, vocabulary);
       return near === undefined ? [] : [{ name, near }];
@@ -57,8 +60,8 @@ export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQues
     for (const place of places) spelled[place]?.near.push(...known.map(({ near }) => near));
     return known.length === 0 ? [] : [{ asked, also: known.map(({ name }) => name) }];
   });
-  const meant = spelled.flatMap(({ asked, agencies }) => agencies.map((code) => ({ asked, code })));
-  const agencies = meant.filter(({ code }) => vocabulary.recordsOf(code) > 0);
+  const named = spelled.flatMap(({ asked, agencies }) => agencies.map((code) => ({ asked, code })));
+  const agencies = named.filter(({ code }) => vocabulary.recordsOf(code) > 0);
   return { ...question, groups: spelled, corrections, synonyms, agencies };
 }
 
@@ -92,19 +95,29 @@ function phrasesOf({ terms }: Group): string[][] {
   return terms.flatMap((term) => (term.kind === "phrase" && term.words.length > 1 ? [term.words] : []));
 }
 
-/** The correction of a word that hardly any record has, if many records have the corrected word. */
-function nearOf(group: Group, records: number, vocabulary: Vocabulary): (Near & { word: string }) | undefined {
+/**
+ * The correction of a word that hardly any record has, if many records have the corrected word. `ofStem`: how many records have a word of its
+ * stem. A word that no record has may be mistyped although its stem is known: "semiconducter".
+ */
+function nearOf(
+  group: Group,
+  ofStem: number,
+  vocabulary: Vocabulary,
+): (Near & { word: string; stem: string; records: number }) | undefined {
   const { agencies, terms } = group;
   const [term] = terms;
-  if (terms.length > 1 || term?.kind !== "word" || agencies.length > 0 || records > RARE_MAX) return undefined;
+  if (terms.length > 1 || term?.kind !== "word" || agencies.length > 0) return undefined;
+  const records = vocabulary.has(term.word) ? ofStem : 0;
+  if (records > RARE_MAX) return undefined;
   if (term.word.length < MISTAKE_LENGTH_MIN || /\d/.test(term.word)) return undefined;
   const word = vocabulary.nearest(term.word);
-  if (word === undefined) return undefined;
+  if (word === undefined || (records > 0 && word[0] !== term.word[0])) return undefined; // "coral" is not "oral".
+  if (ofStem > RARE_MAX && !isWithinEdits(term.word, word, 1)) return undefined;
   const stem = stemOf(word);
   const known = vocabulary.withStem(stem);
   const others = known.reduce((sum, each) => sum + each.records, 0);
   if (stem === term.stem || others < records * TIMES_MORE) return undefined;
-  return { word, stem, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
+  return { word, stem, records, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
 }
 
 /** The words to look for as a synonym: its forms, or the phrase with the forms of its last word; undefined if no record has them. */

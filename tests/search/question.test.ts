@@ -25,9 +25,22 @@ const records: Readonly<Record<string, number>> = {
   janitorial: 40,
   custodial: 30,
   custody: 10,
+  semiconducting: 10,
+  semiconductor: 60,
+  coral: 2,
+  oral: 300,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
-const near: Readonly<Record<string, string>> = { batery: "battery", sonara: "sonar", quantun: "quantum", baterry: "battery" };
+const near: Readonly<Record<string, string>> = {
+  batery: "battery",
+  sonara: "sonar",
+  quantun: "quantum",
+  baterry: "battery",
+  dronne: "drone",
+  semiconducter: "semiconductor",
+  semiconducted: "semiconductor",
+  coral: "oral",
+};
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter(({ word }) => stemOf(word) === stem),
   has: (word) => records[word] !== undefined,
@@ -66,6 +79,16 @@ test.each([
   expect(groups[0]?.near.flatMap(({ spellings }) => spellings.map(({ weight }) => weight))).toEqual(
     expected.length === 0 ? [] : [0.8, 0.8],
   );
+});
+
+test("a word that no record has is corrected although its stem is known, and a rare word only if it begins alike", () => {
+  expect(spell("semiconducter").corrections).toEqual([{ asked: "semiconducter", also: "semiconductor", records: 0 }]);
+  expect(spell("semiconducting semiconducted coral").corrections).toEqual([]);
+});
+
+test("other names are known of the word that was meant", () => {
+  expect(spell("dronnes").corrections).toEqual([]);
+  expect(spell("dronne").synonyms).toEqual([{ asked: "dronne", also: ["UAS", "unmanned aircraft"] }]);
 });
 
 test("agencies are told that have records", () => {
