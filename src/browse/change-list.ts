@@ -25,19 +25,18 @@ export const changesFields = {
   after: afterField,
 } satisfies OwnFields;
 
-export type ChosenChanges = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
+export type ChosenChanges = ReturnType<typeof chosenChanges>;
 
-export function chosenChanges(form: SearchForm): ChosenChanges {
-  const { type, at_least } = form.given;
-  return { form, types: type === undefined ? undefined : listedIn(type), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
-}
-
-export function sinceOf({ given }: SearchForm, now: EpochMs): EpochMs | "all" | undefined {
-  return given.since === undefined ? undefined : readMoment(given.since, now, SINCE);
-}
-
-export function untilOf({ given }: SearchForm, now: EpochMs): EpochMs | undefined {
-  return given.until === undefined ? undefined : readMoment(given.until, now, PAST);
+/** Which changes an address asks for. */
+export function chosenChanges(form: SearchForm, now: EpochMs) {
+  const { type, at_least, since, until } = form.given;
+  return {
+    form,
+    types: type === undefined ? undefined : listedIn(type),
+    atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY,
+    since: since === undefined ? undefined : readMoment(since, now, SINCE),
+    until: until === undefined ? undefined : readMoment(until, now, PAST),
+  };
 }
 
 /** The last millisecond of the day in UTC. */

@@ -24,8 +24,6 @@ import {
   offeredSeverities,
   periods,
   readEntries,
-  sinceOf,
-  untilOf,
 } from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
@@ -55,7 +53,7 @@ export function changesPage(context: PageContext, budget = searchBudget()): Prom
     heading: "What changed",
     own: changesFields,
     shows: "changes",
-    read: (form) => readChanges(context, chosenChanges(form), budget),
+    read: (form) => readChanges(context, chosenChanges(form, context.now), budget),
     fields: (form, shown) => <PeriodFields form={form} period={shown?.window.period} />,
     ownFilters: (form) => <ChoiceGroup name="type" title="Kind of change" options={kinds} form={form} />,
     view: (form, shown) => <Changes shown={shown} form={form} />,
@@ -65,13 +63,12 @@ export function changesPage(context: PageContext, budget = searchBudget()): Prom
 async function readChanges(context: PageContext, chosen: ChosenChanges, budget: Budget) {
   const { catalog, index, now } = context;
   const { form, atLeast } = chosen;
-  const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);
-  const given = sinceOf(form, now);
-  const { period, chart, counts, isPartial } = await countedPeriod(context, chosen, { since: given, until }, budget);
+  const until = chosen.until ?? endOfDay((await newestDetection(catalog)) ?? now);
+  const { period, chart, counts, isPartial } = await countedPeriod(context, chosen, until, budget);
   const buckets = counts.map((each, n) =>
     bucketOf(form.given, atLeastOf(each, atLeast), chart.origin + n * chart.days * DAY_MS, chart.days),
   );
-  const window = { since: given ?? chart.since, until, period, chart };
+  const window = { since: chosen.since ?? chart.since, until, period, chart };
   const filter = feedFilterOf(index, { ...chosen, atLeast: listedFrom(form) }, window, now);
   const { entries, repeats, next } = await readEntries(catalog, filter, form.given.after, { limit: ENTRIES, reads: READS }, now);
   return { window, buckets, isPartial, entries, repeats, next };
@@ -90,12 +87,8 @@ function chartOf(since: EpochMs, until: EpochMs): Chart {
   return { since: first, origin: endOfDay(until) - weeks * 7 * DAY_MS, days: 7 };
 }
 
-async function countedPeriod(
-  { catalog, index, now }: PageContext,
-  { form, types, atLeast }: ChosenChanges,
-  { since, until }: { since: EpochMs | "all" | undefined; until: EpochMs },
-  budget: Budget,
-) {
+async function countedPeriod({ catalog, index, now }: PageContext, chosen: ChosenChanges, until: EpochMs, budget: Budget) {
+  const { form, types, atLeast, since } = chosen;
   const offered = ["30d", "90d", "364d"].map((period) => ({ period, since: readMoment(period, until, PAST) }));
   const tried = since === undefined ? offered : [{ period: form.given.since ?? "", since: since === "all" ? 0 : since }];
   for (const [n, { period, since }] of tried.entries()) {

@@ -31,7 +31,6 @@ const BARS = 26;
 const LISTED = 3;
 const TITLE_MAX = 110;
 
-type Week = { date: string; count: number };
 type ShownDeadlines = Awaited<ReturnType<typeof readDays>>;
 
 /** When the budget is spent, the calendar still has all its days, and slower parts are left out. */
@@ -53,11 +52,6 @@ export function deadlinesPage(context: PageContext, budget = searchBudget()): Pr
   });
 }
 
-/** NaN behind the end of the calendar. */
-function startOf(date: string): EpochMs {
-  return startOfEasternDate(date) ?? Number.NaN;
-}
-
 function later(date: string, days: number): string {
   return dateAt(Date.parse(date) + days * DAY_MS);
 }
@@ -65,6 +59,7 @@ function later(date: string, days: number): string {
 type Span = { date: string; since: EpochMs; until: EpochMs };
 
 function spansFrom(first: string, number: number, days: number): Span[] {
+  const startOf = (date: string) => startOfEasternDate(date) ?? Number.NaN; // NaN behind the end of the calendar.
   const dates = Array.from({ length: number }, (_, n) => later(first, n * days));
   return dates.map((date) => ({ date, since: startOf(date), until: startOf(later(date, days)) }));
 }
@@ -73,7 +68,7 @@ function within(deadlines: readonly Deadline[], { since, until }: Span): Deadlin
   return deadlines.filter(({ due_at }) => due_at >= since && due_at < until);
 }
 
-function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
+function periodOf(spans: readonly Span[]) {
   return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
@@ -94,19 +89,15 @@ async function readDays({ catalog, index, now }: PageContext, form: SearchForm, 
     opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
   const hasBars = isWhole && !budget.isSpent();
-  const weeks = hasBars ? countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most)) : [];
+  const bars = hasBars ? spansFrom(sunday, BARS, 7) : [];
+  const ofBars = hasBars ? deadlinesIn(index, filter, periodOf(bars), now, most) : [];
+  const end = ofBars.length < COUNTED_MAX ? Number.POSITIVE_INFINITY : (ofBars.at(-1)?.due_at ?? 0); // Later weeks were not read.
+  const weeks = bars.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(ofBars, week).length }));
   const isPartial = deadlines.length === COUNTED_MAX;
   return { weeks, days, total: deadlines.length, duplicates, isPartial, isWhole: hasBars, today, now };
 }
 
-/** How many deadlines each week has. Weeks after the last deadline that was read are left out. */
-function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof periodOf>) => readonly Deadline[]): Week[] {
-  const deadlines = read(periodOf(weeks));
-  const end = deadlines.length < COUNTED_MAX ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);
-  return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
-}
-
-function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery }) {
+function WeekBars({ weeks, given }: { weeks: ShownDeadlines["weeks"]; given: UrlQuery }) {
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (first === undefined || last === undefined) return null;
   const span = `${dateInWords(first.date)} to ${dateInWords(later(last.date, 6))}`;

@@ -12,7 +12,7 @@ import { DAY_MS, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { integer } from "../text/value.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { changesFields, chosenChanges, endOfDay, feedFilterOf, readEntries, sinceOf, untilOf } from "./change-list.ts";
+import { changesFields, chosenChanges, endOfDay, feedFilterOf, readEntries } from "./change-list.ts";
 import { findFields, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
@@ -124,7 +124,8 @@ export const outputs: readonly SearchOutput[] = [
     own: (({ after, ...fields }) => ({ ...fields, limit }))(changesFields),
     write: async (context) => {
       const { entries, chosen } = await changesOf(context);
-      const printer = await changesAtomPrinter(context.catalog, { ...chosen, filter: context.form.filter }, context.address);
+      const { types, atLeast } = chosen;
+      const printer = await changesAtomPrinter(context.catalog, { types, atLeast, filter: context.form.filter }, context.address);
       return { text: printer.begin() + printer.entries(entries) + printer.end({}) };
     },
   },
@@ -139,15 +140,11 @@ function foundBy({ catalog, index, now, form }: OutputContext, onlyMatching = fa
 }
 
 async function changesOf({ catalog, index, now, form }: OutputContext) {
-  const chosen = chosenChanges(form);
-  const until = untilOf(form, now) ?? endOfDay(now); // Whole days, so that the same changes have the same tag.
-  const since = sinceOf(form, now) ?? until - DEFAULT_DAYS * DAY_MS;
+  const chosen = chosenChanges(form, now);
+  const { until = endOfDay(now) } = chosen; // Whole days, so that the same changes have the same tag.
+  const { since = until - DEFAULT_DAYS * DAY_MS } = chosen;
   const filter = feedFilterOf(index, chosen, { since, until }, now);
-  const {
-    entries,
-    repeats,
-    next = null,
-  } = await readEntries(catalog, filter, form.given.after, { limit: limitOf(form), reads: READS }, now);
+  const page = await readEntries(catalog, filter, form.given.after, { limit: limitOf(form), reads: READS }, now);
   const summary = {
     since: since === "all" ? null : formatInstant(since),
     until: formatInstant(until),
@@ -156,7 +153,7 @@ async function changesOf({ catalog, index, now, form }: OutputContext) {
     filter: form.filter,
     filter_in_words: describeFilter(form.filter, now),
   };
-  return { entries, repeats, next, summary, chosen };
+  return { ...page, next: page.next ?? null, summary, chosen };
 }
 
 function limitOf({ given }: SearchForm): number {

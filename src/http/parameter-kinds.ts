@@ -22,13 +22,10 @@ export type Parameter<T, Required extends boolean = boolean> = {
 export const LIST_ITEMS_MAX = 50;
 
 /** A list, comma-separated or repeated (D-7). Items must be in `allowed`, if it is given (D-8). */
-export function listParameter<T extends string>(options: {
-  description: string;
-  allowed?: readonly T[];
-  upperCase?: boolean;
-  example?: string;
-}): Parameter<T[], false> {
-  const { description, allowed, upperCase = false, example } = options;
+export function listParameter<T extends string>(
+  description: string,
+  { allowed, upperCase = false, example }: { allowed?: readonly T[]; upperCase?: boolean; example?: string } = {},
+): Parameter<T[], false> {
   const rule = `Comma-separated, repeated or both; at most ${LIST_ITEMS_MAX} values. Blanks around values and duplicates are ignored.`;
   const item = Type.String({ minLength: 1, ...(allowed && { enum: [...allowed] }), ...(example && { examples: [example] }) });
   const isAllowed = (text: string): text is T => allowed === undefined || allowed.some((each) => each === text);
@@ -48,13 +45,10 @@ export function listParameter<T extends string>(options: {
 }
 
 /** One text. It is counted in characters, not in UTF-16 units. */
-export function textParameter(options: {
-  description: string;
-  lengthMax: number;
-  needsOne?: string;
-  example?: string;
-}): Parameter<string, false> {
-  const { description, lengthMax, needsOne, example } = options;
+export function textParameter(
+  description: string,
+  { lengthMax, needsOne, example }: { lengthMax: number; needsOne?: string; example?: string },
+): Parameter<string, false> {
   return {
     schema: Type.String({
       minLength: 1,
@@ -69,8 +63,7 @@ export function textParameter(options: {
 }
 
 /** An integer in plain decimal digits, without a leading zero (D-9). */
-function integerParameter(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
-  const { description, min, max, fallback } = options;
+function integerParameter(description: string, min: number, max: number, fallback: number): Parameter<number, true> {
   const rule = `From ${min} to ${max}, in plain decimal digits, sent once.`;
   const reason = `must be an integer from ${min} to ${max}`;
   return {
@@ -85,7 +78,7 @@ function integerParameter(options: { description: string; min: number; max: numb
 }
 
 /** An RFC 3339 date-time with an offset (D-10). */
-export function instantParameter({ description }: { description: string }) {
+export function instantParameter(description: string) {
   const rule = "An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`.";
   const reason = "must be an RFC 3339 date-time with an offset, such as 2026-01-31T00:00:00Z";
   return {
@@ -99,7 +92,7 @@ export function instantParameter({ description }: { description: string }) {
 }
 
 /** `true` or `false`. */
-export function flagParameter({ description, fallback }: { description: string; fallback: boolean }): Parameter<boolean, true> {
+export function flagParameter(description: string, fallback: boolean): Parameter<boolean, true> {
   return {
     schema: Type.Boolean({ default: fallback, description: `${description} \`true\` or \`false\`, sent once.` }),
     required: true,
@@ -121,7 +114,7 @@ const cursorParameter: Parameter<string, false> = {
 };
 
 export const pageParameters = {
-  limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
+  limit: integerParameter("Page size.", 1, 100, 25),
   cursor: cursorParameter,
 };
 

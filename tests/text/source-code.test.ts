@@ -11,7 +11,7 @@ test("upperCaseCode() changes only ASCII letters, so that no code becomes anothe
 
 test.each<[door: string, read: (code: string) => unknown]>([
   ["the command line", (code) => sourceCodes(code)],
-  ["the API", (code) => listParameter({ description: "", upperCase: true }).read([code])],
+  ["the API", (code) => listParameter("", { upperCase: true }).read([code])],
   ["the filters of searches", (code) => fields.source.read([code])],
   ["the MCP tools", (code) => sourceCode.read(code, 0)],
 ])("%s does not take ß for SS", (_, read) => {

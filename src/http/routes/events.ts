@@ -27,12 +27,9 @@ export const eventRoutes = new Elysia({ tags: ["Opportunities"] }).use(withKey).
     ...parameters({
       params: { id: idParameter },
       query: {
-        type: listParameter({ description: "Only these event types.", allowed: eventTypes }),
-        since: instantParameter({ description: "Only events detected after this instant (not at it)." }),
-        include_insignificant: flagParameter({
-          description: "Whether to include events of severity `noise` and `cosmetic`.",
-          fallback: false,
-        }),
+        type: listParameter("Only these event types.", { allowed: eventTypes }),
+        since: instantParameter("Only events detected after this instant (not at it)."),
+        include_insignificant: flagParameter("Whether to include events of severity `noise` and `cosmetic`.", false),
         ...pageParameters,
       },
     }),

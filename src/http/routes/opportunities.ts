@@ -30,24 +30,21 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
     {
       ...parameters({
         query: {
-          status: listParameter({ description: "Only these statuses.", allowed: statuses }),
-          source: listParameter({
-            description: "Only these source codes, in upper or lower case. `OTHER` matches every source that is not in the source catalog.",
-            upperCase: true,
-            example: "GRANTS_GOV",
-          }),
-          agency: textParameter({
-            description: "Only if the agency's name contains this text, in upper or lower case.",
+          status: listParameter("Only these statuses.", { allowed: statuses }),
+          source: listParameter(
+            "Only these source codes, in upper or lower case. `OTHER` matches every source that is not in the source catalog.",
+            { upperCase: true, example: "GRANTS_GOV" },
+          ),
+          agency: textParameter("Only if the agency's name contains this text, in upper or lower case.", {
             lengthMax: 200,
             example: "NASA",
           }),
-          program_type: listParameter({ description: "Only these program types.", allowed: programTypes }),
-          source_opportunity_id: textParameter({
-            description: "Only the record that has or had this upstream identifier. Needs exactly one `source`.",
+          program_type: listParameter("Only these program types.", { allowed: programTypes }),
+          source_opportunity_id: textParameter("Only the record that has or had this upstream identifier. Needs exactly one `source`.", {
             lengthMax: 256,
             needsOne: "source",
           }),
-          updated_since: instantParameter({ description: "Only records that changed after this instant (not at it)." }),
+          updated_since: instantParameter("Only records that changed after this instant (not at it)."),
           ...pageParameters,
         },
       }),
