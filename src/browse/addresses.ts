@@ -21,7 +21,6 @@ export function opportunityAddress(id: string, asOf = "", after = ""): string {
   return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf, after });
 }
 
-/** The description of the searches for other programs. */
 export const DESCRIPTION_PATH = "/find.openapi.json";
 
 /** The header in which `up` tells the reader which member asks. A request from outside cannot have it: `up` passes on named headers only. */

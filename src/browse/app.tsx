@@ -52,7 +52,6 @@ export type BrowseOptions = {
   /** Returns the search index, which may lack the newest changes, or how far it is while it is built. */
   searchIndex: () => Promise<SearchFile | IndexProgress>;
   now: () => EpochMs;
-  /** The host that the operator named, besides the loopback names. */
   host: string;
   onFailure: (error: unknown) => void;
   /** On `up`: whether its pages ask for a sign-in. It sends the public address of each request in `ADDRESS_HEADER`. */
@@ -236,7 +235,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return made ?? new Response(null, { status: 404 });
   }
 
-  /** An output of the opportunities that the member follows now: a search for these ids. */
   async function followingOutput(request: Request, path: string, others: Readonly<Record<string, string>> = {}): Promise<Response> {
     const ids = await ofMember(request, ({ watches, member }) => followedBy(watches, member));
     const output = outputs.find((each) => each.path === path);

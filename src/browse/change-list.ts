@@ -16,7 +16,6 @@ export const periods: Readonly<Record<string, string>> = { "7d": "7 days", "30d"
 const DEFAULT_SEVERITY: Severity = "informational";
 export const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();
 
-/** The fields of `/changes` besides the filters. */
 export const changesFields = {
   since: momentText(SINCE, "Only what was detected after this moment: `7d` ago, `monday`, a date, a timestamp or `all`."),
   until: momentText(PAST, "Only what was detected up to this moment."),

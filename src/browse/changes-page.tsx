@@ -38,7 +38,6 @@ const PATH = "/changes";
 /** Default period: the first whose chart has at least this many bars. */
 const BARS_MIN = 4;
 const ENTRIES = 50;
-/** Reads of the feed for one page. */
 const READS = 3;
 /** With filters, the chart counts the changes of at most this many opportunities, those that changed last. */
 const COUNTED_MAX = 5000;
@@ -234,7 +233,6 @@ function Entries({ entries }: { entries: readonly FeedEntry[] }) {
   );
 }
 
-/** The changes of a day by opportunity and time, the most severe first, and each group likewise. */
 function mostSevereFirst(ofDay: readonly FeedEntry[]): FeedEntry[][] {
   const rank = ({ event }: FeedEntry) => (severities as readonly string[]).indexOf(event.severity);
   const sorted = ofDay.toSorted((left, right) => rank(right) - rank(left));

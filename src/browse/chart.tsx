@@ -41,7 +41,6 @@ export function Bars({ values, names, title, marked = values.length, when = "in 
 
 export type Bucket = { name: string; address: string; counts: EventCounts };
 
-/** From the bottom of a bar to its top: the most severe ones are the easiest to compare. */
 const stacked: readonly Severity[] = severities.toReversed();
 const [STEP, BAR_SHARE, TALL] = [10, 0.8, 120];
 

@@ -15,7 +15,6 @@ type Sign = "posted" | "opens" | "due" | "expected" | "moved" | "expires";
 /** A date of the line. `ms` is missing if the text is not a date. `to` is the new date of a moved deadline. */
 type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined; to?: EpochMs | undefined };
 
-/** If there are more due dates than this, only the next and the last one are shown, and the full list is folded. */
 const LISTED = 8;
 
 const NOTE_MAX = 3000;
@@ -65,7 +64,6 @@ const shapes: Readonly<Record<Sign, string>> = {
   expires: "M-5 -5H5V5H-5z",
 };
 
-/** Pixels: the height of the drawing, and where the line is. */
 const [HEIGHT, MIDDLE] = [54, 36];
 
 function Line({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
@@ -121,7 +119,6 @@ function describe(placed: readonly LineDate[], span: string): string {
   return `Line of time, ${span}${parts.length > 0 ? `, with ${parts.join(" and ")}` : ""}. The list below has all dates.`;
 }
 
-/** How far a date's place is from the ends of the line, so that its sign is not cut. */
 const MARGIN = 2.5;
 const SHARE = 3;
 

@@ -25,9 +25,7 @@ import { TakeAlong } from "./take-along.tsx";
 const PATH = "/deadlines";
 const WEEKS = 6;
 const DAYS = 7 * WEEKS;
-/** Weeks that have a bar, from the first one of the calendar. */
 const BARS = 26;
-/** Opportunities that a day lists. The others are on the page of results that its number leads to. */
 const LISTED = 3;
 const TITLE_MAX = 110;
 
@@ -163,7 +161,6 @@ function Calendar({ shown, given }: { shown: ShownDeadlines; given: UrlQuery }) 
   );
 }
 
-/** A date that no line break divides. */
 function wholeDate(date: string): string {
   return dateInWords(date).replaceAll(" ", "\u00a0");
 }

@@ -9,7 +9,6 @@ const COMPARED_MAX = 60_000;
 const LIMITS = { maxEditLength: 800 };
 /** Texts up to this length are shown twice, before and after. Longer ones are shown once, with equal parts shortened. */
 const SHORT = 240;
-/** Characters of equal text that are shown around a change. */
 const CONTEXT = 120;
 const PIECE_MAX = 4000;
 

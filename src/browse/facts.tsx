@@ -4,7 +4,6 @@ import type { FactGroup, FactValue, OpportunityFact } from "../facts/facts.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { cutText, ExternalLink, Fact, MoreItems } from "./marks.tsx";
 
-/** Characters of a fact, and values of one. */
 const [FACT_MAX, VALUES_MAX] = [3000, 100];
 const SOUGHT_MAX = 200;
 

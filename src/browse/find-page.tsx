@@ -114,12 +114,10 @@ function Sentences({ of }: { of: readonly string[] }) {
   return of.length === 0 ? null : <p class="understood">{of.map((sentence) => `${sentence}.`).join(" ")}</p>;
 }
 
-/** The fields of an address that make a preference strict. */
 function onlyThese(asked = "", { filter: { words, ...filter } }: Understood["preferences"][number]) {
   return words === undefined ? filter : { words: `${asked} ${words}` };
 }
 
-/** What to try next: the same search without a filter that leaves nothing, other words, or all that is open. */
 function NothingFound({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
   return (
     <div class="empty">

@@ -4,7 +4,6 @@
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The same for a page that may also run the script of its copy buttons. */
 export const WITH_OWN_SCRIPT = `${CONTENT_SECURITY_POLICY}; script-src 'self'`;
 
 export const SECURITY_HEADERS = {

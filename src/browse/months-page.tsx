@@ -117,7 +117,6 @@ function CountsTable({ first, rows }: { first: string; rows: readonly { head: Ch
   );
 }
 
-/** The present month is left out. */
 function monthsAddress({ department, month }: { department?: string | undefined; month: string }, { names }: Months): string {
   const code = department === "" ? "other" : department;
   return addressOf(MONTHS_PATH, { department: code, month: month === names.at(-1) ? undefined : month });

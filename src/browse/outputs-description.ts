@@ -7,7 +7,6 @@ import { eventsOutput } from "./events-output.ts";
 import { outputs, type SearchOutput } from "./outputs.ts";
 import { allSourcesField } from "./own-fields.ts";
 
-/** RFC 9457. Without a `type` of its own, the status says what kind of problem it is. */
 const SearchProblem = object({
   title: Type.String({ description: "Name of the kind of problem." }),
   status: Type.Integer({ description: "The HTTP status." }),

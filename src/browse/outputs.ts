@@ -35,7 +35,6 @@ export type SearchOutput = {
 const [ROWS_DEFAULT, ROWS_MAX] = [100, 1000];
 const limit = integer(1, ROWS_MAX, ROWS_DEFAULT, "The most rows. A page of long ones has fewer, about 4 MiB.");
 const DEFAULT_DAYS = 30;
-/** Reads of the feed for one output: each examines a thousand events. */
 const READS = 30;
 const STRICT = "With words, only what has all of them is there.";
 const PERIOD = `Of the last 30 days, unless \`since\` says otherwise. ${STRICT}`;

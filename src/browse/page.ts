@@ -6,7 +6,6 @@ import type { EpochMs } from "../text/instant.ts";
 
 export type BrowseSection = "find" | "changes" | "deadlines" | "sources" | "watches" | "following";
 
-/** `location`: the same page under a tidier address. */
 export type BrowsePage =
   | {
       title: string;

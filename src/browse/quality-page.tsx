@@ -10,7 +10,6 @@ import { FoldedTable, withBetween } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";
 
-/** Records that a page reads within about a second. */
 const RECORDS_MAX = 30_000;
 
 export async function qualityPage({ catalog, now }: PageContext): Promise<BrowsePage> {

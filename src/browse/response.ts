@@ -12,7 +12,6 @@ const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
 
 const copy = hashedFile("copy", "js", "text/javascript; charset=utf-8", copyFile);
 
-/** The files that pages load. Their paths change with their content. */
 export const pageFiles = [style, icon, copy];
 
 function hashedFile(name: string, extension: string, contentType: string, text: string) {

@@ -85,7 +85,6 @@ function givenIn(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...texts].map(([name, values]) => [name, values.map(([, text]) => text).join(",")]));
 }
 
-/** The values that are not blank, by the names of their filters. */
 function filledIn(query: URLSearchParams): [name: string, text: string][] {
   return [...query].filter(([, text]) => text.trim() !== "").map(([name, text]) => [filterOf(name), text]);
 }
@@ -102,7 +101,6 @@ function isTime(name: string): name is FieldName {
   return fieldNames.some((each) => each === name && fields[each].value === "<when>");
 }
 
-/** The name of a filter for that of its date picker; other names as they are. */
 function filterOf(name: string): string {
   const filter = name.endsWith(PICKER) ? name.slice(0, -PICKER.length) : "";
   return isTime(filter) ? filter : name;
@@ -187,7 +185,6 @@ const groups: readonly { title: string; has: (field: Field<never>, name: FieldNa
 ];
 
 const [AGO, AHEAD] = ["For example: 7d for 7 days ago, or a date", "For example: 30d for 30 days from now, or a date"];
-/** The placeholder. A field without an example shows the help of the command line. */
 const examples: Partial<Record<FieldName, string>> = {
   agency: "For example: NIH, or Department of Energy",
   naics: "Industry. For example: 5417 for research and development",

@@ -11,7 +11,6 @@ type SearchPageParts<Found> = {
   heading: string;
   title?: (form: SearchForm) => string;
   own: OwnFields;
-  /** What the page shows: "results". */
   shows: string;
   read: (form: SearchForm) => Promise<Found>;
   fields: (form: SearchForm, found?: Found) => Child;

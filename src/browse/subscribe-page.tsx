@@ -7,7 +7,6 @@ import type { BrowsePage } from "./page.ts";
 
 export type Subscriptions = { ics: string; atom: string; csv: string };
 
-/** The rows of a subscribed table: the maximum of an output. */
 const ROWS = "1000";
 
 /** The addresses of the outputs of a search. Fields that are not parameters of an output are left out. */
@@ -59,7 +58,6 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
   return { title: "Subscribe", body, hasCopyButtons: true };
 }
 
-/** An address that one click selects, and a button to copy it, which its script shows. */
 function Address({ id, address }: { id: string; address: string }) {
   return (
     <p class="address">

@@ -6,7 +6,6 @@ import type { SearchForm } from "./search-form.tsx";
 
 const ROWS = "1000";
 
-/** `own` are the page's own fields that `/find` or `/changes` also have. */
 type TakeAlongProps = { form: SearchForm; of: "find" | "changes"; own?: UrlQuery };
 
 export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {

@@ -20,7 +20,6 @@ export type StaticFile = {
 export type Service = {
   model: ReadModel;
   access: Access;
-  /** The public base address, with its version segment. */
   baseUrl: string;
   files: () => ReadonlyMap<string, StaticFile>;
   now: () => EpochMs;
@@ -38,7 +37,6 @@ export class ApiCall {
   readonly query: string;
   readonly headers: Headers;
   readonly startedAt: EpochMs;
-  /** The turn of the event loop in which the request arrived. */
   readonly turn: Turn = currentTurn();
   /** Elysia's path of the route, such as `/v1/opportunities/:id`; `null` until one is found. */
   route: string | null = null;

@@ -46,7 +46,6 @@ function descriptionAssets(baseUrl: string, hasPages: boolean): Asset[] {
   ];
 }
 
-/** A compressed file with its hash in its name, so that clients may cache it forever. */
 function hashedFile(extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };

@@ -30,7 +30,6 @@ export function isNotModified(headers: Headers, { etag, unmodifiedFrom }: Partia
   return since !== undefined && unmodifiedFrom <= since;
 }
 
-/** One element of a list, after any empty ones: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */
 const LISTED_TAG = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
 /** Weak comparison with each tag of the list. A malformed list matches nothing. */

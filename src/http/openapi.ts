@@ -24,7 +24,6 @@ export type DescribedOperation = {
   tags: [string];
   summary: string;
   description: string;
-  /** Absent if the operation needs a key. */
   security?: [];
   parameters: DescribedParameter[];
   responses: Record<string, DescribedResponse | { $ref: string }>;
@@ -116,7 +115,6 @@ function completeParameter({ schema: { description = "", ...schema }, ...paramet
   return { ...parameter, description, ...(schema.type === "array" && { style: "form", explode: false }), schema };
 }
 
-/** The headers of a conditional request (RFC 9110 §13.1), one for each validator of the 304. */
 function conditionalHeaders(unchanged: DescribedResponse | undefined): DescribedParameter[] {
   const sent = conditions.filter(({ validator }) => validator in (unchanged?.headers ?? {}));
   return sent.map(({ name, description, maxLength }) => {

@@ -18,7 +18,6 @@ type Operation = {
   operationId: string;
   summary: string;
   description: string;
-  /** `[]` if no key is needed, as in OpenAPI. */
   security?: [];
   response: TSchema | "application/json" | "text/html";
   /** Headers of the 200 and the 304, in addition to those of every response. An operation with an ETag also has a 304. */

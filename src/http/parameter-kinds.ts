@@ -13,7 +13,6 @@ export type Parameter<T, Required extends boolean = boolean> = {
   schema: TSchema;
   required: Required;
   fallback?: T;
-  /** The list parameter that must be sent with this one, with exactly one value. */
   needsOne?: string;
   read: (sent: readonly SentValue[]) => Result<T>;
 };

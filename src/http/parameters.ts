@@ -115,7 +115,6 @@ function refuseUnsupported(sent: ReadonlyMap<string, readonly SentValue[]>, tabl
   throw new Problem("unsupported_parameter", detail, { errors });
 }
 
-/** A name as it was sent, but shortened, and never a key. */
 function safeName(name: string): string {
   return /ffk_/i.test(name) ? "(a key)" : name.toWellFormed().slice(0, 64);
 }

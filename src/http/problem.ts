@@ -116,7 +116,6 @@ export function noSuchPath(baseUrl: string): Problem {
   return new Problem("not_found", `There is nothing at this path. The API reference is at ${baseUrl}/docs.`);
 }
 
-/** How long clients wait before they try again while the database cannot be read. */
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
 /** The problem to send for anything that was thrown. Anything unknown is a bug of the service: `internal_error`. */

@@ -9,14 +9,12 @@ import { type Problem, problems, problemType } from "./problem.ts";
 import { queryWithCursor, uriReference } from "./query-text.ts";
 import { cheapBody } from "./quirks.ts";
 
-/** The version of the wire contract: in `API-Version`, in /meta, and in the last segment of the base address. */
 export const API_VERSION = "1";
 
 export const ALLOW = "GET, OPTIONS";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A response, or a promise while its body is compressed by another thread. */
 type MaybeLater = Response | Promise<Response>;
 
 /** Responds with these headers and those of every response. `headers` must be a new object: the others are added to it. */
@@ -143,7 +141,6 @@ export async function headOf(response: Response, now: EpochMs): Promise<Response
   return new Response(null, { status, headers });
 }
 
-/** One element of an Accept-Encoding list: `coding [ ";q=" qvalue ]`. */
 const LISTED_CODING = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
 
 /** The preferred coding (RFC 9110 §12.5.3), or `null`. At equal weight zstd wins, as it is cheaper, but only by name: `*` means gzip. Never a 406. */

@@ -25,7 +25,6 @@ const PageLinks = object({
   ),
 });
 
-/** The envelope of one resource, of a whole list, and of a page of a list. */
 const detailOf = <T extends TSchema>(data: T) => object({ data, meta: RequestMeta });
 const listOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: RequestMeta });
 const pageOf = <T extends TSchema>(item: T) => object({ data: Type.Array(item), meta: PageMeta, links: PageLinks });

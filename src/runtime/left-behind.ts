@@ -18,7 +18,6 @@ export function temporaryDirectory(purpose: string): string {
   return mkdtempSync(join(tmpdir(), `fundfeed-${purpose}-${process.pid}-`));
 }
 
-/** Removes what this user owns. `processOf` returns the process id in a name. */
 function removeLeftBehind(directory: string, processOf: (name: string) => string): void {
   for (const name of namesIn(directory)) {
     const pid = processOf(name);

@@ -18,19 +18,15 @@ export type Machine = {
   syncOutput: () => void;
   /** The terminal that standard output is; `undefined` if it is none. */
   terminal: () => { columns: number; hasColors: boolean } | undefined;
-  /** Prints one message on standard error as one line, with control characters escaped. */
   printError: (text: string) => void;
   /** Overwrites the progress line on standard error; "" clears it. Does nothing unless standard error is a terminal. */
   showProgress: (line: string) => void;
-  /** Writes whole lines of the log to standard error, without waiting for them to be written. */
   writeLog: (text: string) => void;
   isLogOnTerminal: () => boolean;
-  /** Calls `stop` at each SIGTERM and SIGINT. */
   onStopSignal: (stop: () => void) => void;
   /** Calls `reload` at each SIGHUP. Without a handler, SIGHUP ends the program. */
   onReloadSignal: (reload: () => void) => void;
   usage: () => { residentBytes: number; cpuSeconds: number };
-  /** The command line that starts this program again; arguments are to follow. */
   program: readonly string[];
 };
 

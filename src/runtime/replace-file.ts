@@ -16,7 +16,6 @@ import {
 import { dirname } from "node:path";
 import { partialPath } from "./left-behind.ts";
 
-/** Call `finish` or `abandon` at the end. Until `finish`, the file at the path stays as it is. */
 export type Replacement = {
   write: (text: string) => void;
   /** Returns once the new content is on disk at the path. A file that already has this content is left alone. */

@@ -4,16 +4,13 @@ import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { safeLines } from "../text/terminal-text.ts";
 import { OutputClosed } from "./machine.ts";
 
-/** The most characters of the log that may wait to be written. */
 const LOG_PENDING_MAX = 32_000_000;
-/** How long the exit of the program waits for them. */
 const LOG_WAIT_MS = 2000;
 /** When standard output has taken nothing for this long, a signal ends the program at once: while a write waits, no handler is called. */
 const STUCK_MS = 1000;
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** The flag of a descriptor that is closed at the start of another program, as Linux counts it. */
 const O_CLOEXEC = 0o2000000;
 
 type Descriptor = 1 | 2;
@@ -90,7 +87,6 @@ export function openStreams(clearProgress: () => void) {
         });
     },
     finishLog: () => Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]),
-    /** Calls `stop` at each SIGTERM and SIGINT, except while standard output is stuck. */
     onStopSignal: (stop: () => void): void => {
       stopHandlers.push(stop);
       for (const name of STOP_SIGNALS) process.on(name, stop);

@@ -11,16 +11,13 @@ const OUTPUT_WAIT_MS = 1000;
 export type ChildProcess = {
   /** Resolves to its exit code, or to the signal that ended it, after its output. Never rejects. */
   ended: Promise<number | NodeJS.Signals>;
-  /** Sends SIGTERM. A child that hangs is killed after its grace. Returns when it has ended. */
   stop: () => Promise<void>;
-  /** Sends SIGKILL to it and to all programs that it has started. */
   kill: () => void;
 };
 
 type ChildOptions = {
   env: Readonly<Record<string, string | undefined>>;
   name: string;
-  /** Added to the priority: with 10, other programs go first. */
   niceness?: number;
   graceMs: number;
   onOutput: (line: string) => void;

@@ -7,7 +7,6 @@ export type ServeOptions = DatabaseLocation & {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  /** Public base address, ending in /v1. */
   baseUrl?: string;
   tlsCert?: string;
   tlsKey?: string;
@@ -21,5 +20,4 @@ export type ServeOptions = DatabaseLocation & {
   readDatabase?: string;
 };
 
-/** Right for two servers. */
 export const QUOTA_SHARE_PERCENT = 50;

@@ -20,7 +20,6 @@ const TURN_STATUSES_MS = 15_000;
 /** How often a status turn tries to get in between an import's transactions, before it leaves the rest to the next period. */
 const TURN_ATTEMPTS = 400;
 const TURN_RETRY_MS = 5;
-/** How often the server looks for new commits and for replaced files. */
 const CHECK_MS = 1000;
 
 type Environment = {

@@ -22,10 +22,8 @@ import { unknownVariables } from "./variables.ts";
 
 /** What `up` adds to a server: more on the same port, and work beside it. */
 export type Addition = {
-  /** Responds to every request, to those for the API by its `api`. */
   fetch: App["fetch"];
   hasPages: boolean;
-  /** Called once the server listens and has printed its address. */
   start: (origin: string) => void;
   families: () => readonly Family[];
   /** Called at the first signal, while the requests under way get their responses, and at the second, which forces a quick stop. */

@@ -60,7 +60,6 @@ export async function openStores(
   return { ...stores, close: () => closing.disposeAsync() };
 }
 
-/** The catalog in the replica `from` of `primary`, whose `statusDb` is open. */
 async function openReplica(from: DatabaseLocation, primary: DatabaseLocation, statusDb: CatalogDb, now: number): Promise<CatalogDb> {
   const refusal = (reason: string) =>
     new Failure(

@@ -61,15 +61,12 @@ export const ADMISSION = {
 export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
 
 type Asked = {
-  /** How many uses of the key it costs, from the body; nothing is counted without a key. */
   uses?: (body: Buffer) => number;
-  /** The most bytes of a body; none is read without it. */
   bodyBytes?: number;
   /** The queue of a request without a key. Each client address has its own. */
   line?: "pages" | "files" | "sign-in";
   /** Whether it needs no turn, because it is made in this process or costs the reader nothing. */
   isCheap?: boolean;
-  /** Makes the response in its turn. The signal is aborted when the client has disconnected. */
   work: (body: Buffer, signal: AbortSignal) => Promise<Response>;
 };
 
@@ -92,7 +89,6 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
   const placeIn = createPlaces(places);
   const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
 
-  /** The response. Its turn lasts until the reader has finished, even if the client has disconnected. */
   const inTurn = async (
     { request }: Arrival,
     place: Place,
@@ -174,7 +170,6 @@ async function readBody({ body }: Request, most: number, ms: number): Promise<Bu
   }
 }
 
-/** The response. `onEnd` is called when it is complete; for a stream of events, when all of it is sent or the stream is aborted. */
 function withEnd(response: Response, onEnd: () => void): Response {
   if (response.body === null || response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
     onEnd();

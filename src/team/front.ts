@@ -16,7 +16,6 @@ type Parts = {
   api: (request: Request) => Promise<Response>;
   mcp: Respond;
   status: Respond;
-  /** Responds to any path. Without it, there are no pages, and no status. */
   pages: Respond | undefined;
   /** The host that the operator named, and that of the public address. Loopback names are always allowed. */
   hosts: readonly string[];

@@ -13,7 +13,6 @@ export type JobState = {
   every_ms: number;
   state: "waiting" | "due" | "running";
   next_at: EpochMs;
-  /** Start of the run under way, else of the last one. */
   started_at: EpochMs | null;
   took_ms: number | null;
   result: RunResult | null;
@@ -24,7 +23,6 @@ export type JobState = {
   failures: number;
 };
 
-/** The name of the lock that `up` holds in the data directory while it runs. */
 export const UP_LOCK = "up";
 
 const fileOf = (directory: string) => join(directory, "jobs.json");

@@ -12,14 +12,11 @@ export type Job = {
   name: string;
   args: () => readonly string[];
   everyMs: number;
-  /** A run that takes longer is killed. */
   limitMs: number;
   /** Jobs of one queue never run at the same time, because imports lock each other out, and two at once would need twice the memory. */
   queue: string;
   onSuccess?: () => void;
-  /** Only the reason of a failure is logged, and no other output. */
   isQuiet?: true;
-  /** Runs at each start, also if it is not due. */
   runsAtStart?: true;
   /** Whether it should run before its time, at most every `WANTED_EVERY_MS`. Ignored after a failure. */
   isWanted?: () => boolean;
@@ -48,11 +45,8 @@ type JobDeps = {
 
 /** After SIGTERM. Downloads end in milliseconds, an import after its chunk in half a second. */
 const GRACE_MS = 10_000;
-/** Until a failed job runs again; doubled by each further failure, up to its period. */
 const RETRY_MS = MINUTE_MS;
-/** Between the first runs of jobs that have never run. */
 const STAGGER_MS = 1000;
-/** The least time between two starts of a job that is wanted before its time. */
 const WANTED_EVERY_MS = 10_000;
 /** Servers on the same machine have priority. */
 const NICENESS = 10;
@@ -74,7 +68,6 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     }
   };
 
-  /** Returns `undefined` after a success, else why it failed. */
   const outcomeOf = async ({ name, args, limitMs, isQuiet }: Job): Promise<string | undefined> => {
     let lastError: string | undefined;
     let isLate = false;
@@ -175,7 +168,6 @@ const NEVER_RUN = {
   failures: 0,
 } as const;
 
-/** When a job runs again: after its period; after a failure or a stop sooner. */
 function nextAfter({ result, started_at, failed_at, failures }: JobState, { everyMs }: Job, now: EpochMs): EpochMs {
   const next =
     result === "failed"

@@ -57,10 +57,8 @@ function messagesIn(body: Buffer): number {
   return Math.max(1, elements);
 }
 
-/** The headers of the protocol. The key is not passed on. */
 const FORWARDED = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"];
 
-/** A JSON-RPC error without an id: clients show its message. */
 function refusal(status: number, message: string, headers: Record<string, string> = {}): Response {
   const error = { jsonrpc: "2.0", id: null, error: { code: -32_000, message } };
   return Response.json(error, { status, headers: { ...headers, "Cache-Control": "no-store" } });

@@ -19,7 +19,6 @@ type PageGateDeps = {
   secret: () => Promise<Uint8Array>;
   now: () => EpochMs;
   isSecure: boolean;
-  /** The beginning of all addresses of this server: "https://feeds.example". */
   originOf: (request: Request) => string;
   admit: Admission;
   forward: Forward;
@@ -56,7 +55,6 @@ export function createPageGate(deps: PageGateDeps): PageGate {
     const actions = createMemberActions({ ...members, secret: bytes, access, now, forward, originOf });
     return { signIn: createSignIn({ ...session, links }), feeds, actions };
   };
-  /** Loads once. A failed load is tried again. */
   const loaded = () => {
     parts ??= load().catch((error: unknown) => {
       parts = undefined;
@@ -86,7 +84,6 @@ export function createPageGate(deps: PageGateDeps): PageGate {
     return response;
   };
 
-  /** `/subscribe?SEARCH`; for a member also `/subscribe?following`. */
   const subscribe = async ({ request, query }: Arrival, key: KnownKey): Promise<Response> => {
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");

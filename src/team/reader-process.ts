@@ -8,13 +8,9 @@ import { temporaryDirectory } from "../runtime/left-behind.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { type ChildProcess, startChild } from "../runtime/supervise.ts";
 
-/** The only host name of the reader. */
 export const READER_HOST = "reader";
-/** The path to which agents post their messages, here and in the reader. */
 export const MCP_PATH = "/mcp";
-/** The path at which a reader that does not hang answers at once. */
 export const ALIVE_PATH = "/alive";
-/** The environment variable that makes `up` the reader, on this socket. */
 export const READER_VARIABLE = "FUNDFEED_READER";
 
 export type ReaderProcess = {
@@ -38,7 +34,6 @@ const LIMITS = {
   startMs: 60_000,
   /** How long a response may take before the reader is checked, and how long that check may take. The sum is less than a client's timeout. */
   answerMs: 10_000,
-  /** The pause before a reader that ended within `steadyMs` is replaced. It doubles each time. */
   pauseMs: 1000,
   pauseMaxMs: 60_000,
   steadyMs: 60_000,
@@ -148,7 +143,6 @@ async function whole(response: Response): Promise<Response> {
   return new Response(bytes.length === 0 ? null : bytes, { status, headers });
 }
 
-/** Headers that the listener sets itself. */
 const OF_CONNECTION = ["connection", "content-length", "date", "transfer-encoding"];
 
 function unavailable(waitMs: number): Response {

@@ -17,7 +17,6 @@ import { takingTurns } from "./taking-turns.ts";
 type ReaderOptions = {
   socket: string;
   location: DatabaseLocation;
-  /** The directory of the search index, which a job keeps up to date. */
   searchData: string;
   log: Log;
   hasSignIn: boolean;

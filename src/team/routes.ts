@@ -6,14 +6,12 @@ export type Route = {
   /** Measured at 100,000 records, in multiples of the time for a page of results. */
   uses: number;
   isForPrograms: boolean;
-  /** Files of the sign-in page and for robots: available to everyone, and not counted. */
   isOpen: boolean;
 };
 
 const page = { uses: 1, isForPrograms: false, isOpen: false };
 const output = { ...page, isForPrograms: true };
 
-/** A search of up to 1,000 records, or their changes. */
 const OUTPUT_USES = 5;
 /** Up to 1,000 events, or 4 MiB: they are read in order, without a search. */
 const EVENTS_USES = 2;

@@ -2,12 +2,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 
-/** About as long as a page of few records takes. */
 const HELD_MAX_MS = 15;
 
 type Clock = () => number;
 
-/** When any request last yielded the thread. */
 let begun = 0;
 
 async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promise<void> {

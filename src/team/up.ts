@@ -22,7 +22,6 @@ import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
   ScheduleOptions & {
-    /** The origin by which browsers reach the server, if the operator names one: "https://feeds.example". */
     publicOrigin?: string | undefined;
     pages: "open" | "key" | "off";
     members: "on" | "off";

@@ -2,13 +2,10 @@
 import { isObject } from "./json-value.ts";
 import { beginning } from "./quoted.ts";
 
-/** Where a value is: names and indexes, from the outside in. */
 export type Path = readonly (string | number)[];
 
-/** A text or list that was cut: `shown` of `length` characters or items are left. */
 export type Cut = { path: Path; unit: "characters" | "items"; shown: number; length: number };
 
-/** The most characters of a text and items of a list, in each attempt. */
 const ATTEMPTS = [
   { characters: 12_000, items: 100 },
   { characters: 4000, items: 50 },

@@ -6,7 +6,6 @@ import { EASTERN, zoneName } from "./zone-name.ts";
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
 type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
 
 /** "Mar 3, 2026" of a date, or of an RFC 3339 date-time in `zone` (IANA) or its own offset. Other text is returned as it is. */
@@ -57,7 +56,6 @@ export function clockTime(text: string, zone?: string): ClockTime | undefined {
   return { ms, dayNumber: Math.floor((ms + offsetNanoseconds / 1e6) / DAY_MS), day: dayOf(zoned), clock, zone: name };
 }
 
-/** An RFC 3339 date-time in a zone, or in its own offset; `undefined` if the text is none. */
 function zonedOf(text: string, zone?: string): Temporal.ZonedDateTime | undefined {
   const ms = parseStoredMs(text);
   const [own = "UTC"] = /[+-]\d\d:\d\d$/.exec(text) ?? [];

@@ -58,7 +58,6 @@ export function easternAt(ms: EpochMs): string {
   return zoned.toString({ timeZoneName: "never", fractionalSecondDigits: ms % 1000 === 0 ? 0 : 3 });
 }
 
-/** The Eastern date (`2026-07-01`) at an instant. */
 export const easternDate = memoizeLast((ms: EpochMs) => easternAt(ms).slice(0, 10));
 
 /** The Eastern date a number of days before the one at an instant. Two days are 47 hours apart when daylight saving time begins. */

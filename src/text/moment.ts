@@ -15,15 +15,11 @@ export type MomentField = {
 
 const forms = ["duration", "day", "date", "timestamp"] as const;
 
-/** A moment that may lie ahead, such as a deadline. */
 export const AHEAD = { forms, direction: "ahead" } as const;
 /** A moment of something that has happened. One after now is taken: what was posted before tomorrow was posted. */
 export const PAST = { forms, direction: "past" } as const;
-/** A moment whose state is asked for, so that it cannot lie ahead. */
 export const AS_OF = { ...PAST, refusesAhead: true } as const;
-/** Where a period begins; `all` is the beginning of what is known. */
 export const SINCE = { ...AS_OF, forms: [...forms, "all"] } as const;
-/** A moment that is the same whenever the command is repeated. */
 export const FIXED = { forms: ["date", "timestamp"], direction: "past" } as const;
 
 const DURATION = /^([+-]?)(\d{1,5})([hdw])$/;
@@ -67,13 +63,11 @@ const readers: Readonly<Record<Exclude<MomentForm, "all">, Reader>> = {
   timestamp: (text) => parseStoredMs(text),
 };
 
-/** Days since the latest such weekday, which may be today; or, below zero, to the next one, which is not today. */
 function daysSince(weekday: number, now: EpochMs, direction: MomentField["direction"]): number {
   const days = (new Date(easternDate(now)).getUTCDay() - weekday + 7) % 7;
   return direction === "past" ? days : days - 7;
 }
 
-/** What a field takes, for people: "a time ago such as 7d or 12h, …, or an RFC 3339 timestamp". */
 function formsInWords({ forms, direction }: MomentField): string {
   const names: Readonly<Record<MomentForm, string>> = {
     duration: direction === "past" ? "a time ago such as 7d or 12h" : "a time from now such as 30d or -7d",

@@ -115,7 +115,6 @@ function tidy(text: string): string {
   return streamSafe(collapsed).normalize("NFC");
 }
 
-/** In printable ASCII, only blanks can need tidying. */
 const BEYOND_ASCII = /[^ -~]/;
 
 const windows1252 = new TextDecoder("windows-1252");

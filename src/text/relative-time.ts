@@ -39,7 +39,6 @@ export function relativeShort(at: EpochMs, now: EpochMs): string | null {
   return nearDay(at, now) ?? "2d"; // 25 to 48 hours can end on the day after tomorrow.
 }
 
-/** The name of a day that is not far away; null of another one. */
 function nearDay(at: EpochMs, now: EpochMs): string | null {
   const days = Math.round((Date.parse(easternDate(at)) - Date.parse(easternDate(now))) / DAY.ms);
   return ["yesterday", "today", "tomorrow"][days + 1] ?? null;

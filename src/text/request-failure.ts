@@ -1,7 +1,6 @@
 /** Describes failed requests by their code: messages of the runtime repeat the whole address, and with it the keys. */
 import { codeOf } from "../../db/reason.ts";
 
-/** Why a request failed. After a final failure, another attempt would fail the same way. */
 type RequestFailure = { reason: string; isFinal: boolean };
 
 /** The address without credentials, query and fragment: safe to print. */

@@ -22,7 +22,6 @@ export function createUtf8Decoder(stray: (byte: number) => string = halfPair): D
 
 const NOTHING = new Uint8Array();
 
-/** The half of a surrogate pair that replaces a byte. */
 function halfPair(byte: number): string {
   return String.fromCharCode(0xdc00 + byte);
 }

@@ -2,7 +2,6 @@
 import type { ProblemCode } from "../problem.ts";
 import examples from "./examples.json" with { type: "json" };
 
-/** The base address in the examples. The description replaces it with the server's. */
 export const EXAMPLE_BASE_URL = "https://api.example.com/v1";
 
 export const exampleRecord = examples.operations.getOpportunity.data;

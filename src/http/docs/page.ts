@@ -60,7 +60,6 @@ ${sections.map(sectionHtml).join("\n")}
 `;
 }
 
-/** A point on a rising line, as a data URI: it needs no request. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7a68"/><path d="M7 22l6-7 5 4 7-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="9" r="3" fill="#ffd166"/></svg>',
 )}`;
@@ -72,7 +71,6 @@ ${markdownHtml(markdown)}
 </section>`;
 }
 
-/** Converts Markdown. Adjacent samples become one group, `### Title {#id}` gets its id, and tables can scroll on narrow screens. */
 function markdownHtml(markdown: string): string {
   const groups: string[] = [];
   const withoutSamples = markdown.replace(/(?:^```\w+.*\n[\s\S]*?\n```$\n?)+/gm, (run) => {
@@ -111,7 +109,6 @@ function operationEntry(document: ApiDescription, path: string, operation: Descr
   ].join("\n\n");
 }
 
-/** What a success returns: the object, and an example that can be unfolded. Empty if it is not JSON. */
 function exampleResponse(response: DescribedOperation["responses"][string] | undefined): string {
   const json = response !== undefined && "content" in response ? response.content?.["application/json"] : undefined;
   if (json?.schema?.$ref === undefined) return "";
@@ -149,7 +146,6 @@ function parameterTable(parameters: readonly DescribedParameter[]): string {
   return rows.length === 0 ? "" : ["| Parameter | Meaning |", "|---|---|", ...rows].join("\n");
 }
 
-/** Links to the problems of an operation, by status. The description has an example of each. */
 function problemLinks({ components }: ApiDescription, { responses }: DescribedOperation): string {
   return Object.entries(responses)
     .flatMap(([status, response]) => {

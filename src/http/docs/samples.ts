@@ -1,6 +1,5 @@
 /** Code that calls an operation, in four languages. It runs on a server, never in a browser, because keys do not belong there. */
 
-/** A record of the demo's sample data, so the code samples work in the demo. */
 export const SAMPLE_ID = "eb7863be-c9fd-5a72-b348-a17b86f00b53";
 
 const queries: Readonly<Record<string, string>> = {
@@ -8,7 +7,6 @@ const queries: Readonly<Record<string, string>> = {
   listOpportunityEvents: "?include_insignificant=true&limit=10",
 };
 
-/** As the extension `x-codeSamples` of OpenAPI describes it. */
 export type CodeSample = { lang: string; label: string; source: string };
 
 type SampledRequest = { url: string; needsKey: boolean; isJson: boolean };
