@@ -16,13 +16,9 @@ export function isReading(mode: Mode): mode is "read" | "inspect" {
 
 export class CannotOpen extends Failure {}
 
-export class NoData extends CannotOpen {
-  override readonly name = "NoData";
-}
+export class NoData extends CannotOpen {}
 
-export class OlderVersion extends CannotOpen {
-  override readonly name = "OlderVersion";
-}
+export class OlderVersion extends CannotOpen {}
 
 /** The error for a database that has had `applied` of `known` migrations. */
 export function olderVersion(applied: number, known: number): OlderVersion {

@@ -8,9 +8,7 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 /** SQLSTATE: connection lost, too many of them, cancelled by a limit, shutting down or starting, lock not available, replica. */
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 
-export class Unavailable extends Failure {
-  override readonly name = "Unavailable";
-}
+export class Unavailable extends Failure {}
 
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof Unavailable) return true;

@@ -1,6 +1,6 @@
 /** Opens the catalog or the state in a PostgreSQL database. */
 import type { Engine } from "../engine.ts";
-import { cannotOpen, isReading, type Mode, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
+import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { Failure, reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
 import { type Client, type ClientOptions, connect } from "./client.ts";
@@ -37,9 +37,14 @@ async function open(url: string, kind: Kind, now: number, { mode = "create", onM
   try {
     client = connect(url, { schema: schemas[kind], readOnly: isReading(mode), ...options });
     await client.requireSessions(); // Before a statement is prepared, which another client of the pooler would meet.
-    await requireUtf8(client);
+    const [encoding] = await client.rows<{ server_encoding: string }>("show server_encoding", []);
+    if (encoding?.server_encoding !== "UTF8") throw new Error(`its encoding is ${encoding?.server_encoding}, and must be UTF8`);
     const { applied, missing } = await schemaVersionOf(client, kind);
-    requireVersion(mode, applied, missing, name);
+    if (mode !== "create" && applied === 0)
+      throw new NoData(
+        `no fundfeed data in ${name}; name the right database with --database or FUNDFEED_DATABASE, or make its tables with: fundfeed import`,
+      );
+    if (mode === "read" && missing > 0) throw olderVersion(applied, applied + missing);
     const changed = isReading(mode) ? [] : await migratePostgres(client, kind, now);
     for (const { schema, from, to } of changed) onMigrated?.(migrated(`${schema} in ${name}`, from, to));
     return client;
@@ -48,17 +53,4 @@ async function open(url: string, kind: Kind, now: number, { mode = "create", onM
     const whose = FOREIGN.test(sqlStateOf(error)) ? `its schemas ${Object.values(schemas).join(" and ")} must be fundfeed's own; ` : "";
     throw cannotOpen(name, whose + reasonOf(error), error);
   }
-}
-
-function requireVersion(mode: Mode, applied: number, missing: number, name: string): void {
-  if (mode !== "create" && applied === 0)
-    throw new NoData(
-      `no fundfeed data in ${name}; name the right database with --database or FUNDFEED_DATABASE, or make its tables with: fundfeed import`,
-    );
-  if (mode === "read" && missing > 0) throw olderVersion(applied, applied + missing);
-}
-
-async function requireUtf8(client: Client): Promise<void> {
-  const [encoding] = await client.rows<{ server_encoding: string }>("show server_encoding", []);
-  if (encoding?.server_encoding !== "UTF8") throw new Error(`its encoding is ${encoding?.server_encoding}, and must be UTF8`);
 }

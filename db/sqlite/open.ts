@@ -81,17 +81,13 @@ function open(
       const before = migrate(sqlite, migrations[kind], now);
       const known = migrations[kind].length;
       if (before > 0 && before < known) onMigrated?.(migrated(path, before, known));
-      if (kind === "catalog") ensureCursorSecret(sqlite);
+      // Checked first, because even an insert without effect waits for a writer.
+      if (kind === "catalog" && sqlite.query("select 1 from settings where name = 'cursor_secret'").get() === null)
+        sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
       sqlite.run(`pragma busy_timeout = ${waitMs}`); // Last: until here, programs that open a new file at once wait for each other.
       return sqlite;
     });
   });
-}
-
-/** Checks first, because even an insert without effect waits for a writer. */
-function ensureCursorSecret(sqlite: Database): void {
-  if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() !== null) return;
-  sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
 }
 
 function openReader<Name extends DatabaseName>(directory: string, kind: Name, mode: "read" | "inspect", { waitMs = WAIT_MS }: FileOpening) {

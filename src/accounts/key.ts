@@ -53,14 +53,14 @@ const keyListings = query({ today: use.day }, ({ today }) =>
     .where(ne(keys.last_four, ""))
     .orderBy(asc(keys.created_at), asc(keys.id)),
 );
-const useByDay = () =>
+const useByDay = query({ after: use.day }, ({ after }) =>
   select({ day: use.day, id: keys.id, account: accounts.name, label: keys.label, requests: use.count })
     .from(use)
     .innerJoin(keys, eq(keys.id, use.key_id))
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id));
-const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
-const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
+    .where(gt(use.day, after))
+    .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id)),
+);
 
 /** A stored key as an operator sees it, without the key itself. */
 export type KeyListing = RowsOf<typeof keyListings> & { state: "active" | "expired" | "revoked"; used_today: number };
@@ -154,8 +154,7 @@ export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]>
 
 /** The requests of all keys, or of one, in the last `days` UTC days, newest first. Days without any are left out. */
 export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs) {
-  const after = dayOf(now) - days;
-  const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
+  const rows = (await db.all(useByDay, { after: dayOf(now) - days })).filter((row) => id === undefined || row.id === id);
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, `Cannot show the use of key "${id}"`);
   return rows.map(({ day, ...rest }) => ({ day: dateAt(day * DAY_MS), ...rest }));
 }

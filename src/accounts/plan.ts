@@ -1,19 +1,18 @@
 /** Plans: how many requests a day and a minute each key of an account has. They are data, not code (D-24). */
 import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";
+import { insertInto, orUpdate, query, type RowsOf, select, selectAll, selectBy, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
 import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
 
-type Plan = { name: string; daily: number; per_minute: number };
-
 /** The largest quota. Arithmetic on it is exact. */
 export const QUOTA_MAX = 1_000_000_000;
 
 const allPlans = query({}, () => selectAll(plans).orderBy(asc(plans.daily), asc(plans.name)));
+type Plan = RowsOf<typeof allPlans>;
 const planByName = selectBy(plans, "name");
 const storePlan = insertInto(plans, { onConflict: orUpdate(plans.name, plans.daily, plans.per_minute) });
 const touchKeysOnPlan = query({ plan: accounts.plan, generation: keys.generation }, ({ plan, generation }) =>

@@ -2,12 +2,10 @@
 import { plainWords } from "./names.ts";
 import text from "./offices.tsv" with { type: "text" };
 
-type Pattern = { words: RegExp; code: string };
-
 /** Changes with the table: what was resolved by another one is resolved again. */
 export const officesVersion = Bun.hash.crc32(text);
 
-let read: Pattern[] | undefined;
+let read: ReturnType<typeof readPatterns> | undefined;
 
 /** The codes of the agencies to which the words of an office's name lead, in the order of the table. */
 export function codesOfOffice(name: string): string[] {
@@ -16,7 +14,7 @@ export function codesOfOffice(name: string): string[] {
   return read.filter((pattern) => pattern.words.test(words)).map(({ code }) => code);
 }
 
-function readPatterns(lines: string): Pattern[] {
+function readPatterns(lines: string) {
   const rows = lines.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return rows.map((line) => {
     const [words = "", code = ""] = line.split("\t");

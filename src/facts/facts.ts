@@ -54,8 +54,18 @@ export function factsOf(opportunity: WholeOpportunity, { duplicates, parent, ear
     fact("awards", "Awards", "offers", [funding === null ? null : (fundingInWords(funding) ?? null)]),
     fact("won_by", "Won by", "won", sidecar.award === null ? [] : [sidecar.award.awardee, sidecar.award.number, dayOf(sidecar.award.date)]),
     fact("earlier_awards", "Earlier awards", "won before", awards),
-    fact("naics", "NAICS", "for", filteringAll("naics", classifications.naics_codes)),
-    fact("set_aside", "Set-aside", "for", filteringAll("set_aside", classifications.set_aside_types)),
+    fact(
+      "naics",
+      "NAICS",
+      "for",
+      classifications.naics_codes.map((code) => filtering("naics", code)),
+    ),
+    fact(
+      "set_aside",
+      "Set-aside",
+      "for",
+      classifications.set_aside_types.map((code) => filtering("set_aside", code)),
+    ),
     fact("codes", "Codes", "for", classifications.tech_taxonomy.map(taxonomyInWords)),
     fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
     fact("applicants", "Open to", "for", applicants),
@@ -120,10 +130,6 @@ type Given = FactValue | string | null;
 
 function filtering(name: string, value: string | null): FactValue | null {
   return value === null ? null : { text: value, filter: { name, value } };
-}
-
-function filteringAll(name: string, values: readonly string[]): (FactValue | null)[] {
-  return values.map((value) => filtering(name, value));
 }
 
 /** Each value once, in whatever letter case: sources say "GRANT" and "Grant". */

@@ -18,17 +18,12 @@ export class UnknownAgency extends UsageFailure {
 
 /** Replaces `OTHER` by the codes of all other sources (D-13). Throws for an unknown source or agency. `action`: "find opportunities of". */
 export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: string): Promise<Filter> {
-  await requireAgencies(catalog, filter.agency ?? []);
+  const texts = filter.agency?.filter((value) => codesMeant(value).length === 0) ?? [];
+  const published = texts.length === 0 ? [] : await listPublishedAgencies(catalog);
+  const names = published.map((organization) => publishedWords({ organization }));
+  for (const text of texts) if (!names.some((name) => name.includes(needleOf(text)))) throw new UnknownAgency(text);
   if (filter.source === undefined) return filter;
   const codes = filter.source.filter((code) => code !== "OTHER");
   await requireSources(catalog, codes, action);
   return { ...filter, source: await withOtherSources(catalog, filter.source) };
-}
-
-async function requireAgencies(catalog: CatalogDb, values: readonly string[]): Promise<void> {
-  const texts = values.filter((value) => codesMeant(value).length === 0);
-  if (texts.length === 0) return;
-  const published = await listPublishedAgencies(catalog);
-  const names = published.map((organization) => publishedWords({ organization }));
-  for (const text of texts) if (!names.some((name) => name.includes(needleOf(text)))) throw new UnknownAgency(text);
 }

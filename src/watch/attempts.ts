@@ -28,12 +28,7 @@ export const REFUSED_MAX_MS = DAY_MS;
 const DELAY_MAX_MS = 6 * HOUR_MS;
 const ASKED_MAX_MS = DAY_MS;
 
-/** Whether the next attempt may begin. If the clock was set back since the last one, it may. */
-export function maySend({ at, wait_ms }: Attempts, now: EpochMs): boolean {
-  return at === null || now < at || now >= at + wait_ms;
-}
-
-/** When the next attempt may begin. */
+/** When the next attempt may begin: now, if the clock was set back since the last one. */
 export function nextAttemptAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
   return at === null || now < at ? now : at + wait_ms;
 }

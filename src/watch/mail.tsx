@@ -21,13 +21,8 @@ export type MailPart = { message: Message; zone: Zone; links?: MailLinks | undef
 
 type WrittenPart = { digest: Digest; foot: string[]; dates: string; links: MailLinks | undefined };
 
-/** `pages` is the address of this server's pages, if mails link to them. */
-export function mailOf(message: Message, zone: Zone, pages?: string, links?: MailLinks): Mail {
-  return mailOfAll([{ message, zone, links }], pages);
-}
-
-/** One mail with the messages of one or several watches. */
-export function mailOfAll(parts: readonly MailPart[], pages: string | undefined): Mail {
+/** One mail with the messages of one or several watches. `pages` is the address of the pages, if mails link to them. */
+export function mailOf(parts: readonly MailPart[], pages?: string): Mail {
   const written = parts.map(({ message, zone, links }): WrittenPart => {
     return { digest: digestOf(message, zone), foot: footOf(message, pages), dates: `Dates are in ${zoneInWords(zone)}.`, links };
   });

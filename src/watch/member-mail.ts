@@ -96,10 +96,10 @@ export async function sendToMember(
     const links = { watch: origin + pathOf(watch), stop: stopAt };
     return { message: JSON.parse(message.body), zone: watch.definition.zone, links };
   });
-  const { mailOfAll } = await import("./mail.tsx");
+  const { mailOf } = await import("./mail.tsx");
   const headers = { ...ofList, "X-Fundfeed-Messages": sent.map(({ message }) => message.id).join(" ") };
   const date = Math.max(...parts.map(({ message }) => parseInstantMs(message.timestamp) ?? 0));
-  const mail = { mail_to: address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) };
+  const mail = { mail_to: address, to: `member ${owner}`, id, date, headers, ...mailOf(parts, origin) };
   await handToServer({ ...mailing, ...mail }, machine, stop);
 }
 

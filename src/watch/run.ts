@@ -9,7 +9,7 @@ import { groupsOf } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt, REFUSED_MAX_MS } from "./attempts.ts";
+import { DeliveryError, FAILING_MAX_MS, failedOnce, nextAttemptAt, REFUSED_MAX_MS } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
 import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
 import { accept, joinInMail, pendingOf, storeAttempts, storePending, storeSetupFault, watchStatusOf } from "./pending.ts";
@@ -162,7 +162,7 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
       part.running.outcome.failure = reasonOf(part);
     }
   };
-  if (!parts.some(({ pending }) => maySend(pending.attempts, startedAt)))
+  if (!parts.some(({ pending }) => nextAttemptAt(pending.attempts, startedAt) <= startedAt))
     return fail(parts, ({ pending: { attempts } }) => ({
       reason: attempts.error ?? "",
       retry_at: nextAttemptAt(attempts, startedAt),

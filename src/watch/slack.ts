@@ -10,14 +10,11 @@ const ENTRIES_MAX = 8;
 /** For notifications, and for programs that do not support blocks. */
 const TEXT_MAX = 3500;
 
-type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
-type SlackMessage = { text: string; blocks: Block[] };
-
-export function slackMessage(message: Message, zone: Zone): SlackMessage {
+export function slackMessage(message: Message, zone: Zone) {
   const digest = digestOf(message, zone, (sections) => Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 2) / sections) - 2));
   const parts = partsOf(digest);
-  const blocks = parts.map((text): Block => ({ type: "section", text: { type: "mrkdwn", text: cut(text, SECTION_MAX) } }));
-  const header: Block = { type: "header", text: { type: "plain_text", text: cut(digest.subject, HEADER_MAX) } };
+  const blocks = parts.map((text) => ({ type: "section", text: { type: "mrkdwn", text: cut(text, SECTION_MAX) } }));
+  const header = { type: "header", text: { type: "plain_text", text: cut(digest.subject, HEADER_MAX) } };
   return { text: joined([`*${escaped(digest.subject)}*`, ...parts], TEXT_MAX), blocks: [header, ...blocks].slice(0, BLOCKS_MAX) };
 }
 

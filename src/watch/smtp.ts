@@ -52,7 +52,7 @@ export async function sendMail(
   const { to, ...place } = receiver;
   const date = parseInstantMs(message.timestamp) ?? 0;
   await handToServer(
-    { ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, linkBase(machine), links) },
+    { ...place, to: place.mail_to, id, date, headers, ...mailOf([{ message, zone, links }], linkBase(machine)) },
     machine,
     stop,
     timeouts,

@@ -16,7 +16,8 @@ export async function sendWebhook(receiver: WebhookReceiver, sent: SentMessage, 
   const { id, body } = sent;
   const secrets = readSigningSecrets(receiver.secret, machine);
   const timestamp = `${Math.floor(machine.now() / 1000)}`;
-  const signature = secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(" ");
+  const signed = (secret: Buffer) => createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const signature = secrets.map((secret) => `v1,${signed(secret)}`).join(" ");
   const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
   await postTo(receiver, body, machine, stop, headers);
 }
@@ -40,10 +41,6 @@ export function urlOf(url: { text: string } | SecretPlace, machine: Pick<Machine
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     throw new DeliveryError(`Cannot use the URL in ${place}: it must be an https URL`);
   return parsed;
-}
-
-function signatureOf(secret: Buffer, id: string, timestamp: string, body: string): string {
-  return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }
 
 /** The secrets of a place, separated by white space or commas: two while one replaces the other. Throws a DeliveryError. */

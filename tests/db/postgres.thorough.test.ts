@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { BATCH_ROWS } from "../../db/engine.ts";
+import { NoData } from "../../db/opening.ts";
 import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { connect } from "../../db/postgres/client.ts";
 import { postgresEngine } from "../../db/postgres/engine.ts";
@@ -85,8 +86,9 @@ describe.if(hasPostgres)("openPostgres()", () => {
     const server = await postgresServer();
     const url = (await server.freshDatabase({ empty: true })).replace("fundfeed@", "fundfeed:hunter2@");
     const unmigrated = await failureOf(openPostgres("state", url, NOON, { mode: "read" }));
+    expect(unmigrated).toBeInstanceOf(NoData);
     expect(String(unmigrated)).toMatch(
-      /^NoData: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\w+: no fundfeed data in postgres:\/\/127.0.0.1:\d+\/fresh_\w+; /,
+      /^Error: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\w+: no fundfeed data in postgres:\/\/127.0.0.1:\d+\/fresh_\w+; /,
     );
     await server.command("create database latin template template0 encoding latin1 locale_provider libc locale 'C'");
     await expect(openPostgres("state", server.url("latin"), NOON)).rejects.toThrow("its encoding is LATIN1, and must be UTF8");

@@ -176,7 +176,7 @@ describe("every fact is in", () => {
 describe("the facts of a line are in", () => {
   test("mail, as text and as HTML", () =>
     compare((one) => {
-      const { text, html } = mailOf(messageOf(one), ZONE);
+      const { text, html } = mailOf([{ message: messageOf(one), zone: ZONE }]);
       const { source: _, ...facts } = briefly(one, ZONE);
       return [text, html].flatMap((form) => lacking(form, Object.values(facts)));
     }));

@@ -84,7 +84,7 @@ test("a message says so, as mail and for Slack and Teams", async () => {
   await run("watch", "add", "sea", "cables", "--to", "stdout", "--from-start");
   const { out } = await fundfeed(["watch", "run", "--data", data], {}, () => NOW);
   const message = JSON.parse(out.split("\n")[0] ?? "") as Message;
-  const mail = mailOf(message, "UTC");
+  const mail = mailOf([{ message, zone: "UTC" }]);
   for (const form of [mail.text, mail.html, JSON.stringify(slackMessage(message, "UTC")), JSON.stringify(teamsMessage(message, "UTC"))])
     expect(form.replaceAll(/\s+/g, " ")).toMatch(SAID);
 });

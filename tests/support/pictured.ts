@@ -15,7 +15,7 @@ import { arrivalOf } from "../../src/team/admission.ts";
 import { createSignIn } from "../../src/team/sign-in.tsx";
 import { statusPage } from "../../src/team/status-page.tsx";
 import { formatInstant } from "../../src/text/instant.ts";
-import { type MailPart, mailOf, mailOfAll } from "../../src/watch/mail.tsx";
+import { type MailPart, mailOf } from "../../src/watch/mail.tsx";
 import { type Message, messageEvent, messageOpportunity } from "../../src/watch/message.ts";
 import { teamsMessage } from "../../src/watch/teams.ts";
 import { aDirectoryOfTheDemo, SAMPLE_NOW } from "./demo-data.ts";
@@ -341,7 +341,11 @@ async function mailsOf(data: string): Promise<Pictured[]> {
   );
   const messageOf = (type: Message["type"], data: Message["data"]): Message => ({ id: "message", type, timestamp: at(0), data });
   const mail = (name: string, type: Message["type"], data: Message["data"]): Pictured => {
-    return { name, kind: "mail", html: mailOf(messageOf(type, data), "America/New_York", name === "mail-test" ? undefined : PAGES).html };
+    return {
+      name,
+      kind: "mail",
+      html: mailOf([{ message: messageOf(type, data), zone: "America/New_York" }], name === "mail-test" ? undefined : PAGES).html,
+    };
   };
   const none = { new: 0, changed: 0, due: 0, left: 0 };
   const everySection: Message["data"] = {
@@ -364,7 +368,7 @@ async function mailsOf(data: string): Promise<Pictured[]> {
     zone: "America/Chicago",
     links: { watch: `${PAGES}/watches/${watch}`, stop: `${PAGES}/unsubscribe/${"x4Zq".repeat(20)}` },
   });
-  const combined = mailOfAll(
+  const combined = mailOf(
     [
       ofMember("Following", "f-many", { counts: { ...none, due: 1 }, events: everySection.events.slice(0, 1) }),
       ofMember("Quantum and sensing", "w-all", { counts: { ...none, changed: changed.length }, events: changed }),

@@ -94,7 +94,7 @@ describe("a digest", () => {
       ["Critical changes", 50, 80],
       ["Changes", 0, 130],
     ]);
-    const { text } = mailOf(message, EASTERN);
+    const { text } = mailOf([{ message, zone: EASTERN }]);
     expect(text).toContain("\nand 80 more changes\n\nCHANGES\n\n130 more changes\n");
   });
 
@@ -108,7 +108,7 @@ describe("a digest", () => {
     const leaves = changes?.entries.filter(({ facts }) => facts.endsWith(" · no longer matches"));
     expect([leaves?.length, changes?.entries.length, changes?.more]).toEqual([25, 25, 130]);
     expect([left?.heading, left?.entries.length, left?.more]).toEqual(["No longer matching", 50, 15]);
-    expect(mailOf(message, EASTERN).text).toContain("\nand 15 more; 25 others are above, with a change\n");
+    expect(mailOf([{ message, zone: EASTERN }]).text).toContain("\nand 15 more; 25 others are above, with a change\n");
     // Slack shows 8 opportunities with 16 of the 180 changes, and 8 of the other 82.
     expect(lastsOf(message)).toEqual(["_and 164 more changes_", "_and 74 more; 8 others are above, with a change_"]);
   });
@@ -176,7 +176,7 @@ describe("hostile text", () => {
     messageAfter([], [record("1", { title: hostile, source: { code: "OWN", opportunity_id: "1", url: "javascript:alert(1)" } })]);
 
   test("is only text in mail", async () => {
-    const { html, text } = mailOf(await message(), EASTERN);
+    const { html, text } = mailOf([{ message: await message(), zone: EASTERN }]);
     expect(html).not.toMatch(/<script|javascript:alert|<!channel/);
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;x&quot;");
     for (const each of [html, text]) expect(each).not.toMatch(/[\u0007\u202e]/);
@@ -255,7 +255,7 @@ test("a mail says why the reader gets it, and lines of its text are short", asyn
   const message = await messageAfter([record("1")], [record("1", { status: "cancelled", title: "Long ".repeat(60).trim() })], {
     agency: ["energy"],
   });
-  const { text, html } = mailOf(message, EASTERN);
+  const { text, html } = mailOf([{ message, zone: EASTERN }]);
   expect(text).toContain(
     '-- \nYou get this because of the watch "q" of fundfeed: agency: Department of\nEnergy (DOE) and its agencies.\nDates are in Eastern time.\n',
   );
@@ -266,16 +266,16 @@ test("a mail says why the reader gets it, and lines of its text are short", asyn
 test("a mail leads to the pages of the server, if it has any", async () => {
   const message = await messageAfter([], [record("1")]);
   const [id] = message.data.events.map(({ opportunity }) => opportunity.id);
-  const { text, html } = mailOf(message, EASTERN, "https://funding.example.org");
+  const { text, html } = mailOf([{ message, zone: EASTERN }], "https://funding.example.org");
   for (const part of [text, html]) {
     expect(part).toContain(`https://funding.example.org/opportunities/${id}`);
     expect(part).toContain("https://example.gov/1");
   }
-  expect(mailOf(message, EASTERN).text).not.toContain("History:");
+  expect(mailOf([{ message, zone: EASTERN }]).text).not.toContain("History:");
 });
 
 test("a mail has the colors of the pages", async () => {
-  const { html } = mailOf(await messageAfter([], [record("1")]), EASTERN, "https://funding.example.org");
+  const { html } = mailOf([{ message: await messageAfter([], [record("1")]), zone: EASTERN }], "https://funding.example.org");
   const colors = html.match(/#[0-9a-f]{6}/g) ?? [];
   const sheets = ["src/http/base.css", "src/browse/style.css"]
     .map((path) => readFileSync(join(import.meta.dir, "../..", path), "utf8"))

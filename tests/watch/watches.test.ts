@@ -19,5 +19,7 @@ test("a watch whose agency was stored as a text goes on", async () => {
   expect(received.flatMap(({ data }) => data.events.map(({ opportunity }) => opportunity.source.opportunity_id))).toEqual(["N1"]);
   const [message] = received;
   if (message === undefined) throw new Error("there is no message");
-  expect(mailOf(message, "America/New_York").text.replace(/\n/g, " ")).toContain("agency: Department of the Navy (USN) and its offices");
+  expect(mailOf([{ message, zone: "America/New_York" }]).text.replace(/\n/g, " ")).toContain(
+    "agency: Department of the Navy (USN) and its offices",
+  );
 });
