@@ -9,7 +9,7 @@ const BYTES = 32;
 const secretByName = selectBy(secrets, "name");
 const addSecret = insertInto(secrets, { onConflict: orIgnore });
 
-/** The random bytes that sign cookies of the pages and addresses of feeds. Made when they are first needed. */
+/** The random bytes that seal cookies, addresses of feeds, links and channels. Made when they are first needed. */
 export async function readPagesSecret(db: StateDb, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array> {
   const name = "pages";
   const known = await db.get(secretByName, { name });

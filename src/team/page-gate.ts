@@ -1,7 +1,7 @@
-/** Who may read the pages and searches: by a cookie, a key, or a signed address, each bound to a key and its quota. (E-80, E-186) */
+/** Who may read the pages and searches: by a cookie, a key, or the address of a feed, each bound to a key and its quota. (E-80, E-186) */
 import { isDiskFull } from "../../db/reason.ts";
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
-import { sealedTokens, signedTokens, type Tokens } from "../accounts/signed.ts";
+import { sealedTokens, type Tokens } from "../accounts/sealed.ts";
 import { plainResponse } from "../browse/headers.ts";
 import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
@@ -13,7 +13,7 @@ import type { MemberActions, MembersDeps } from "./member-actions.ts";
 import type { SignIn } from "./sign-in.tsx";
 
 type PageGateDeps = {
-  /** Without sign-in, only signed addresses are checked. */
+  /** Without sign-in, only addresses of feeds are checked. */
   needsKey: boolean;
   access: Access;
   secret: () => Promise<Uint8Array>;
@@ -44,8 +44,8 @@ export function createPageGate(deps: PageGateDeps): PageGate {
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
     const bytes = await deps.secret();
-    const session = { access, sessions: signedTokens(bytes, "session"), now, isSecure: deps.isSecure, admit };
-    const feeds = signedTokens(bytes, "feed");
+    const session = { access, sessions: sealedTokens(bytes, "session"), now, isSecure: deps.isSecure, admit };
+    const feeds = sealedTokens(bytes, "feed");
     if (members === undefined) return { signIn: createSignIn(session), feeds, actions: undefined };
     const [{ createSignInLinks }, { createMemberActions, linkMailer }] = await Promise.all([
       import("./sign-in-link.tsx"),
@@ -65,7 +65,7 @@ export function createPageGate(deps: PageGateDeps): PageGate {
   /** `/feeds/TOKEN.ics`: whoever has the address can read this search, and nothing else. */
   const feed = async (arrival: Arrival): Promise<Response> => {
     if (arrival.method !== "GET") throw new Refused(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
-    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(arrival.path) ?? [];
+    const [, token = "", kind = ""] = /^\/feeds\/([\w-]+)\.(ics|csv|atom)$/.exec(arrival.path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
     const [keyId, output] = isFeed(signed) ? signed : ["", ""];

@@ -5,7 +5,7 @@
  */
 import type { StateDb } from "../../db/engine.ts";
 import { plainAddress, signInMember, signInsOf } from "../accounts/members.ts";
-import type { Tokens } from "../accounts/signed.ts";
+import type { Tokens } from "../accounts/sealed.ts";
 import { pageResponse } from "../browse/response.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";

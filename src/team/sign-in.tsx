@@ -4,7 +4,7 @@
  * itself, and is refused as soon as the key is not valid. (E-80)
  */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
-import type { Tokens } from "../accounts/signed.ts";
+import type { Tokens } from "../accounts/sealed.ts";
 import { pageResponse } from "../browse/response.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { type Admission, type Arrival, Refused } from "./admission.ts";

@@ -3,7 +3,7 @@
  * channel is a secret, so watch.db has it only encrypted with the pages' secret.
  */
 import { Failure, messageOf } from "../../db/reason.ts";
-import { sealedTokens } from "../accounts/signed.ts";
+import { sealedTokens } from "../accounts/sealed.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { DeliveryError } from "./attempts.ts";

@@ -2,7 +2,7 @@
 import { failureOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
-import { additionsFor, type MailBase } from "./member-mail.ts";
+import { listLinks, type MailBase } from "./member-mail.ts";
 import type { Message } from "./message.ts";
 import { placeName } from "./secrets.ts";
 import { slackMessage } from "./slack.ts";
@@ -24,7 +24,7 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
     const body = JSON.stringify(chatMessages[receiver.to](JSON.parse(message.body) as Message, zone));
     await postTo(receiver, body, machine, stop);
   } else if (receiver.to === "member" || receiver.to === "channel") throw new DeliveryError("Cannot write to a member without the state");
-  else await sendMail(receiver, message, zone, machine, stop, {}, base && additionsFor(watch, base));
+  else await sendMail(receiver, message, zone, machine, stop, {}, base && listLinks([watch], base));
 }
 
 /** Why the receiver cannot be used with this machine's settings, such as a missing variable; null if it can. */

@@ -10,44 +10,31 @@ const ENTRIES_MAX = 8;
 /** Characters of one text. */
 const TEXT_MAX = 1500;
 
-type TextBlock = { type: "TextBlock"; text: string; wrap: true } & Readonly<Record<string, unknown>>;
-
 /** As many blocks as there is room for. `page` is the page of the watch, if it has one. */
 export function teamsMessage(message: Message, zone: Zone, page?: string) {
-  const digest = digestOf(message, zone, (sections) => Math.max(1, Math.floor((ENTRIES_MAX * 3) / (sections + 2))));
+  const { subject, note, sections } = digestOf(message, zone, (count) => Math.max(1, Math.floor((ENTRIES_MAX * 3) / (count + 2))));
   const blocks = [
-    block(escaped(digest.subject), { size: "large", weight: "bolder" }),
-    ...(digest.note === null ? [] : [block(escaped(digest.note))]),
-    ...digest.sections.flatMap((section) => {
-      const last = moreInWords(section);
-      const heading = block(escaped(section.heading), {
-        weight: "bolder",
-        separator: true,
-        color: section.isUrgent ? "attention" : "default",
-      });
+    block(escaped(subject), { size: "large", weight: "bolder" }),
+    ...(note === null ? [] : [block(escaped(note))]),
+    ...sections.flatMap((section) => {
+      const [last, color] = [moreInWords(section), section.isUrgent ? "attention" : "default"];
+      const heading = block(escaped(section.heading), { weight: "bolder", separator: true, color });
       return [heading, ...section.entries.flatMap(entryBlocks), ...(last === "" ? [] : [block(escaped(last), { isSubtle: true })])];
     }),
   ];
-  const card = {
-    type: "AdaptiveCard",
-    version: "1.4",
-    $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
-    msteams: { width: "Full" },
-  };
   const foot = page === undefined ? [] : [block(`[Change or pause this watch](${page})`, { isSubtle: true, separator: true })];
-  const withBody = (body: readonly TextBlock[]) => ({
-    type: "message",
-    attachments: [
-      { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content: { ...card, body: [...body, ...foot] } },
-    ],
-  });
-  const more = block("and more", { isSubtle: true });
-  let shown = blocks;
-  while (shown.length > 1 && Buffer.byteLength(JSON.stringify(withBody([...shown, more]))) > BYTES_MAX) shown = shown.slice(0, -1);
-  return withBody(shown.length === blocks.length ? blocks : [...shown, more]);
+  const withBody = (body: readonly ReturnType<typeof block>[]) => {
+    const $schema = "http://adaptivecards.io/schemas/adaptive-card.json";
+    const content = { type: "AdaptiveCard", version: "1.4", $schema, msteams: { width: "Full" }, body: [...body, ...foot] };
+    return { type: "message", attachments: [{ contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content }] };
+  };
+  let shown = withBody(blocks);
+  for (let count = blocks.length; count > 1 && Buffer.byteLength(JSON.stringify(shown)) > BYTES_MAX; )
+    shown = withBody([...blocks.slice(0, --count), block("and more", { isSubtle: true })]);
+  return shown;
 }
 
-function entryBlocks({ title, url, facts, changes }: DigestEntry): TextBlock[] {
+function entryBlocks({ title, url, facts, changes }: DigestEntry) {
   const name = url === null ? escaped(title) : `[${escaped(title)}](${url.replace(/[()]/g, encodeURIComponent).replaceAll(" ", "%20")})`;
   return [
     block([`**${name}**`, ...changes.map((change) => `- ${escaped(change)}`)].join("\n\n"), { spacing: "medium" }),
@@ -55,13 +42,9 @@ function entryBlocks({ title, url, facts, changes }: DigestEntry): TextBlock[] {
   ];
 }
 
-function block(text: string, style: Readonly<Record<string, unknown>> = {}): TextBlock {
-  return {
-    type: "TextBlock",
-    text: text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX - 1).toWellFormed()}…`,
-    wrap: true,
-    ...style,
-  };
+function block(text: string, style: Readonly<Record<string, unknown>> = {}) {
+  const shown = text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX - 1).toWellFormed()}…`;
+  return { type: "TextBlock", text: shown, wrap: true, ...style };
 }
 
 /** The characters of Markdown in a card. */

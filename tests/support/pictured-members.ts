@@ -3,7 +3,7 @@ import type { CatalogDb, StateDb, WatchDb } from "../../db/engine.ts";
 import { openWatchesIn } from "../../db/open.ts";
 import { openState } from "../../db/sqlite/open.ts";
 import { allowMembers } from "../../src/accounts/members.ts";
-import type { Tokens } from "../../src/accounts/signed.ts";
+import type { Tokens } from "../../src/accounts/sealed.ts";
 import { FORM_HEADER, MEMBER_HEADER } from "../../src/browse/addresses.ts";
 import { formHeader } from "../../src/browse/watch-fields.tsx";
 import { latestPosition } from "../../src/events/feed.ts";

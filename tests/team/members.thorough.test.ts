@@ -114,7 +114,7 @@ describe("sign-in by a link", () => {
     ann = both.map(cookieOf).join("");
     const setCookie = both.map(({ headers }) => headers.get("set-cookie") ?? "").join("");
     for (const part of ["HttpOnly", "SameSite=Lax"]) expect(setCookie).toContain(part);
-    expect(Buffer.from(ann.split("=")[1]?.split(".")[0] ?? "", "base64url").toString()).not.toContain("@");
+    expect(Buffer.from(ann.split("=")[1] ?? "", "base64url").toString("latin1")).not.toContain("uni.example");
     for (const used of [link, `${link.slice(0, -3)}AAA`, "/sign-in/AAAA"]) {
       expect([used, (await get(used)).status]).toEqual([used, 410]);
       expect([used, (await post(used, {})).status]).toEqual([used, 410]);

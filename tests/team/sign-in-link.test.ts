@@ -1,7 +1,7 @@
 /** How long a mailed link to sign in works, and that it belongs to its installation. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { allowMembers } from "../../src/accounts/members.ts";
-import { sealedTokens } from "../../src/accounts/signed.ts";
+import { sealedTokens } from "../../src/accounts/sealed.ts";
 import { createSignInLinks } from "../../src/team/sign-in-link.tsx";
 import { MINUTE_MS } from "../../src/text/instant.ts";
 import { type TestApi, testApi } from "../support/api.ts";

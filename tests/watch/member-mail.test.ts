@@ -113,7 +113,7 @@ test("a mail of a watch of the operator has the headers and the link of a list, 
   expect(head).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect(head).toContain("List-ID: <quantum.watches.feeds.example>");
   expect(text).toContain(`Stop these mails: https://feeds.example/unsubscribe/${token}`);
-  expect(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).not.toContain("@");
+  expect(Buffer.from(token, "base64url").toString("latin1")).not.toContain("lab.example");
   expect((await watchesToStop(file, SECRET, token)).map(({ name }) => name)).toEqual(["quantum"]);
   expect(await watchesToStop(file, SECRET, `${token}A`)).toEqual([]);
   expect(without?.head).not.toContain("List-");
