@@ -5,7 +5,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 
 /** What a text is for. One that was made for another purpose is refused. */
-type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
+export type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
 
 /** `make` returns a text that contains the payload. `open` returns the payload, or `undefined` for any text that `make` has not made. */
 export type Tokens = { make: (payload: string) => string; open: (text: string) => string | undefined };

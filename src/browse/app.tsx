@@ -32,6 +32,7 @@ import {
   watchesPage,
   watchPage,
   watchSearchPage,
+  withWatch,
 } from "./member-pages.tsx";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
@@ -116,11 +117,10 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/watches", ({ request }) => memberPage(request, watchesPage))
     .get("/watches/new", ({ request }) => memberPage(request, newWatchPage, always))
     .get("/watches/start", ({ request }) => memberJson(request, searchStart))
-    .get("/watches/test", ({ request }) => memberJson(request, testOf))
-    .get("/watches/:name", ({ request, params: { name } }) => memberPage(request, (context) => watchPage(context, name)))
-    .get("/watches/:name/search", ({ request, params: { name } }) =>
-      memberPage(request, (context) => watchSearchPage(context, name), always),
-    )
+    .get("/watches/:name", ({ request, params: { name } }) => memberPage(request, withWatch(name, watchPage)))
+    .get("/watches/:name/search", ({ request, params: { name } }) => memberPage(request, withWatch(name, watchSearchPage), always))
+    .get("/watches/:name/start", ({ request, params: { name } }) => memberJson(request, withWatch(name, searchStart)))
+    .get("/watches/:name/test", ({ request, params: { name } }) => memberJson(request, withWatch(name, testOf)))
     .get("/following", ({ request }) => memberPage(request, followingPage, always))
     .get("/following.ics", ({ request }) => followingOutput(request, "/find.ics"))
     .get("/following.csv", ({ request }) => followingOutput(request, "/find.csv", { limit: "1000", sort: "closes" }))
@@ -205,7 +205,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     request: Request,
     make: (context: MemberContext, building: IndexProgress | undefined) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const sent = sentForm(request.headers.get(FORM_HEADER));
+    const form = request.headers.get(FORM_HEADER);
+    const sent = form === null ? undefined : sentForm(form);
     return withContext(request, async ({ member, ...context }, building) =>
       member === undefined
         ? undefined

@@ -2,36 +2,33 @@
 /** The pages of members: their watches, a new one, and what they follow. They only read; every form goes to the process that listens. */
 import type { Child } from "hono/jsx";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
-import { type FeedPosition, latestPosition } from "../events/feed.ts";
+import { latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
-import { dueOf } from "../opportunities/due.ts";
-import { numberOf } from "../opportunities/number.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { unendedStatuses } from "../opportunities/status.ts";
 import { search } from "../search/search.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { differenceOf, type Matching, matchingEach, matchingIds, watchedInWords } from "../watch/matching.ts";
+import { differenceOf, type Matching, matchingEach, watchedInWords } from "../watch/matching.ts";
 import type { ChannelHost } from "../watch/member-channel.ts";
 import { followingOf, LIMITS, ownWatch } from "../watch/member-watches.ts";
 import { countsInWords } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
 import { countMatched } from "../watch/position.ts";
 import { nextMessageAt } from "../watch/run.ts";
-import { SAMPLE, testMessage } from "../watch/test-message.ts";
-import { volumeInWords, volumeOf } from "../watch/volume.ts";
+import { testMessage } from "../watch/test-message.ts";
+import { volumeInWords } from "../watch/volume.ts";
 import type { Watch, WatchDefinition } from "../watch/watch.ts";
 import { scheduleInWords } from "../watch/watch-form.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
-import { Fact, StatusBadge } from "./marks.tsx";
-import { allSourcesField } from "./own-fields.ts";
+import { Fact } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
-import { DueLine, Relative } from "./times.tsx";
-import { Action, FollowForm, Refusal, type SentForm, WatchFields } from "./watch-fields.tsx";
+import { Results, withLastChanges } from "./results.tsx";
+import { Alert, readSearchForm, SearchFields, tidyAddress } from "./search-form.tsx";
+import { Relative } from "./times.tsx";
+import { ActionForm, FollowForm, type SentForm, WatchFields } from "./watch-fields.tsx";
 
 export type MemberContext = Omit<PageContext, "member"> & {
   watches: WatchDb;
@@ -43,23 +40,22 @@ export type MemberContext = Omit<PageContext, "member"> & {
 /** An id that no opportunity has, for a list of none. */
 export const NO_ID = "00000000-0000-0000-0000-000000000000";
 
+const CHANGED = "Changed. It goes on where it was.";
 const DONE: Readonly<Record<string, string>> = {
   saved: "Saved. You get a mail when something changes, but not about what matches already.",
-  changed: "Changed. It goes on where it was.",
+  edit: CHANGED,
+  search: CHANGED,
   pause: "Paused.",
   resume: "Resumed: it goes on where it was.",
-  removed: "Removed.",
+  remove: "Removed.",
   test: "A test is on its way.",
   unmute: "Reported again.",
 };
 
+type Context = Pick<MemberContext, "query" | "sent">;
+
 /** A page of members. Above its content it confirms the action that redirected here. */
-function pageWith(
-  { query, sent }: Pick<MemberContext, "query" | "sent">,
-  section: "watches" | "following",
-  title: string,
-  content: Child,
-): BrowsePage {
+function pageWith({ query, sent }: Context, section: "watches" | "following", title: string, content: Child): BrowsePage {
   const done = DONE[query.get("done") ?? ""];
   const body = (
     <>
@@ -114,7 +110,7 @@ function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state
   const what = nounOf(definition);
   return (
     <>
-      <Trouble state={state} what={what} />
+      <Trouble state={state} definition={definition} />
       <dl class="figures">
         <Fact name="Matching">{withCommas(state.matching)}</Fact>
         {definition.receiver.to === "channel" && <Fact name="Channel">Teams, by {definition.receiver.host}</Fact>}
@@ -131,32 +127,42 @@ function nounOf({ receiver }: WatchDefinition): string {
   return receiver.to === "channel" ? "Message" : "Mail";
 }
 
-function Trouble({ state: { paused, pending }, what }: { state: Pick<State, "paused" | "pending">; what: string }) {
-  if (paused !== null) return <p class={pending?.attempts.error ? "error" : "quiet"}>Paused: {paused}.</p>;
-  return pending?.attempts.error ? (
-    <p class="error">
-      The last {what.toLowerCase()} was not accepted: {pending.attempts.error}.
-    </p>
-  ) : null;
+function Trouble({ state: { paused, pending }, definition }: { state: Pick<State, "paused" | "pending">; definition: WatchDefinition }) {
+  const error = pending?.attempts.error;
+  const why = paused === null ? `The last ${nounOf(definition).toLowerCase()} was not accepted: ${error}.` : `Paused: ${paused}.`;
+  return paused === null && !error ? null : <p class={error ? "error" : "quiet"}>{why}</p>;
+}
+
+/** What a form searches for, what of it matches now, and why it cannot be saved. `watch` is the one that gets this search. */
+async function startOf(context: MemberContext, watch?: Watch) {
+  const { catalog, index, now } = context;
+  const form = await readSearchForm(context, {});
+  const about: Matching = { filter: form.filter, ...(form.allSources && { all_sources: true as const }) };
+  const [wrong] = form.errors.values();
+  const matchings = wrong === undefined ? [about, ...(watch ? [watch.definition] : [])] : [];
+  const [ids = [], former = ids] = await matchingEach(catalog, index, matchings, now);
+  const [count, most] = [withCommas(ids.length), withCommas(LIMITS.matching)];
+  const tooMany =
+    ids.length > LIMITS.matching
+      ? `This search matches ${count} opportunities; a watch can have ${most}. Add words or filters.`
+      : undefined;
+  return { form, about, ids, difference: differenceOf(former, ids), wrong, tooMany };
 }
 
 /** The form of a watch before it is saved: what it means, and how much it would have sent. */
 export async function newWatchPage(context: MemberContext): Promise<BrowsePage> {
-  const { catalog, index, now, sent, hosts } = context;
-  const form = await readSearchForm(context, { all_sources: allSourcesField });
-  const isWrong = form.errors.size > 0;
-  if (isWrong && sent === undefined) return { location: `/?${context.query}` };
-  const about = aboutOf(form);
-  const matching = isWrong ? [] : await matchingIds(catalog, index, about, now);
+  const { catalog, now, sent, hosts } = context;
+  const { form, about, ids, wrong, tooMany } = await startOf(context);
+  if (wrong !== undefined && sent === undefined) return { location: `/?${context.query}` };
   const title = cutAtWord(form.filter.words ?? describeFilter(form.filter, now)[0] ?? "All opportunities");
   const definition = { title, at_least: "material" as const, zone: "America/New_York", every: "day 08:00" };
   const content = (
     <>
-      {!isWrong && <p class="lead">{await meaningOf(catalog, about, matching, now)}</p>}
+      {wrong === undefined && <p class="lead">{await meaningOf(catalog, about, ids, now)}</p>}
       <p>You get a mail when one is new, when one changes, and when one no longer matches, but not about what matches already.</p>
-      {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
+      <Alert>{tooMany}</Alert>
       <form class="sign-in" method="post" action="/watches">
-        <input type="hidden" name="query" value={queryOf(form)} />
+        <input type="hidden" name="query" value={queryOf(form.given)} />
         <WatchFields definition={definition} sent={sent} hosts={hosts} />
         <button type="submit">Save</button>
       </form>
@@ -167,20 +173,12 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
 
 /** "status open: 82 now; about 5 mails a month …, judged by the last 90 days." */
 async function meaningOf(catalog: CatalogDb, about: Matching, matching: readonly string[], now: EpochMs): Promise<string> {
-  const volume = volumeInWords(await volumeOf(catalog, matching, { at_least: "material", ...about }, now));
-  return `${capitalized(watchedInWords(about, now))}: ${withCommas(matching.length)} now${volume === "" ? "" : `; ${volume}`}.`;
+  const volume = await volumeInWords(catalog, matching, { at_least: "material", ...about }, now);
+  return `${capitalized(watchedInWords(about, now))}: ${withCommas(matching.length)} now${volume}.`;
 }
 
-function aboutOf({ filter, allSources }: SearchForm): Matching {
-  return { filter, ...(allSources && { all_sources: true as const }) };
-}
-
-function queryOf({ given }: SearchForm): string {
+function queryOf(given: Readonly<Record<string, string>>): string {
   return addressOf("", given).replace(/^\?/, "");
-}
-
-function tooMany(count: number): string {
-  return `This search matches ${withCommas(count)} opportunities; a watch can have ${withCommas(LIMITS.matching)}. Add words or filters.`;
 }
 
 /** A suggested name. */
@@ -190,45 +188,39 @@ function cutAtWord(text: string): string {
 }
 
 /** The search of a watch in a form, and the matches that a changed search would add and remove. */
-export async function watchSearchPage(context: MemberContext, name: string): Promise<BrowsePage | undefined> {
-  const { watches, member, catalog, index, now, query, sent } = context;
+export async function watchSearchPage(context: MemberContext, watch: Watch): Promise<BrowsePage | undefined> {
+  const { catalog, now, query, sent } = context;
+  const { name, definition } = watch;
   const action = `/watches/${name}/search`;
-  const watch = await ownWatch(watches, member, name);
-  if (watch === undefined || watch.definition.follows) return undefined;
-  const location = tidyAddress(action, query);
+  if (definition.follows) return undefined;
+  const location = query.size === 0 ? addressOf(action, searchOf(definition)) : tidyAddress(action, query);
   if (location !== undefined) return { location };
-  if (query.size === 0) return { location: addressOf(action, searchOf(watch.definition)) };
-  const form = await readSearchForm(context, { all_sources: allSourcesField });
-  const [about, title] = [aboutOf(form), watch.definition.title ?? name];
-  const [former = [], matching = []] = form.errors.size > 0 ? [] : await matchingEach(catalog, index, [watch.definition, about], now);
-  const { joining, leaving } = differenceOf(former, matching);
+  const { form, about, ids, difference, wrong, tooMany } = await startOf(context, watch);
   const content = (
     <>
       <SearchFields action={action} form={form} now={now} />
-      {form.errors.size === 0 && (
-        <section aria-labelledby="means">
-          <h2 id="means">What this means</h2>
-          <Refusal sent={sent} />
-          <p>{await meaningOf(catalog, { ...watch.definition, ...about }, matching, now)}</p>
+      {wrong === undefined && (
+        <Part id="means" title="What this means">
+          <Alert>{sent?.errors.get("") ?? tooMany}</Alert>
+          <p>{await meaningOf(catalog, { ...definition, ...about }, ids, now)}</p>
           <p>
-            {counted(joining.length, "opportunity", "opportunities")} more than before, and {withCommas(leaving.length)} no longer. That is
-            not mailed; what has changed and was not mailed yet still is.
+            {counted(difference.joining.length, "opportunity", "opportunities")} more than before, and{" "}
+            {withCommas(difference.leaving.length)} no longer. That is not mailed; what has changed and was not mailed yet still is.
           </p>
-          {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
           <form class="sign-in" method="post" action={`/watches/${name}`}>
             <input type="hidden" name="action" value="search" />
-            <input type="hidden" name="query" value={queryOf(form)} />
+            <input type="hidden" name="query" value={queryOf(form.given)} />
             <button type="submit">Save this search</button>
           </form>
-        </section>
+        </Part>
       )}
       <p>
         <a href={`/watches/${name}`}>Back to the watch</a>
       </p>
     </>
   );
-  const page = pageWith(context, "watches", `Change the search of “${title}”`, content);
-  return form.errors.size > 0 ? { ...page, status: 400 } : page;
+  const page = pageWith(context, "watches", `Change the search of “${definition.title ?? name}”`, content);
+  return wrong === undefined ? page : { ...page, status: 400 };
 }
 
 /** The search of a watch as the query of an address. */
@@ -237,62 +229,61 @@ function searchOf({ filter, all_sources }: Matching): Record<string, string> {
   return { ...given, ...(all_sources && { all_sources: "yes" }) };
 }
 
+/** A part of a page. */
+function Part({ id, title, children }: { id: string; title: string; children: Child }) {
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** One watch: its search, the state of its mails, and the available actions. */
-export async function watchPage(context: MemberContext, name: string): Promise<BrowsePage | undefined> {
-  const { watches, member, catalog, now, sent, hosts } = context;
-  const watch = await ownWatch(watches, member, name);
-  if (watch === undefined) return undefined;
-  const { definition } = watch;
-  const title = definition.title ?? name;
+export async function watchPage(context: MemberContext, watch: Watch): Promise<BrowsePage> {
+  const { watches, catalog, now, sent, hosts } = context;
+  const { name, definition } = watch;
+  const [title, to] = [definition.title ?? name, `/watches/${name}`];
   const state = await stateOf(watches, watch);
   const muted = (await listMuted(watches, watch)).map(({ id }) => id);
   const titles = new Map((await readOpportunities(catalog, muted, now)).map((each) => [each.id, each.title]));
   const deliveries = await listDeliveries(watches, name, 10);
+  const actions = {
+    test: "Send me a test",
+    ...(state.paused === null ? { pause: "Pause" } : { resume: "Resume" }),
+    remove: definition.follows ? "Follow nothing" : "Remove",
+  };
   const content = (
     <>
       <p class="lead">
         {capitalized(watchedInWords(definition, now))}.{" "}
         <a href={definition.follows ? "/following" : addressOf("/", searchOf(definition))}>See what matches</a>
-        {!definition.follows && (
-          <>
-            {" · "}
-            <a href={addressOf(`/watches/${name}/search`, searchOf(definition))}>Change the search</a>
-          </>
-        )}
+        {!definition.follows && [" · ", <a href={addressOf(`${to}/search`, searchOf(definition))}>Change the search</a>]}
       </p>
       <StateFacts watch={watch} state={state} now={now} />
-      <form class="line" method="post" action={`/watches/${name}`}>
-        <Action value="test">Send me a test</Action>
-        {state.paused === null ? <Action value="pause">Pause</Action> : <Action value="resume">Resume</Action>}
-        <Action value="remove">{definition.follows ? "Follow nothing" : "Remove"}</Action>
-      </form>
-      <section aria-labelledby="change">
-        <h2 id="change">Change it</h2>
-        <form class="sign-in" method="post" action={`/watches/${name}`}>
+      <ActionForm to={to} actions={actions} />
+      <Part id="change" title="Change it">
+        <form class="sign-in" method="post" action={to}>
           <input type="hidden" name="action" value="edit" />
           <WatchFields definition={{ ...definition, title }} sent={sent} hosts={hosts} />
           <button type="submit">Save</button>
         </form>
-      </section>
+      </Part>
       {muted.length > 0 && (
-        <section aria-labelledby="muted">
-          <h2 id="muted">Left out</h2>
+        <Part id="muted" title="Left out">
           <ul class="changes">
             {muted.map((id) => (
               <li key={id}>
-                <form class="line" method="post" action={`/watches/${name}`}>
+                <ActionForm to={to} values={{ id }} actions={{ unmute: "Report it again" }}>
                   <a href={opportunityAddress(id)}>{titles.get(id) ?? id}</a>
-                  <input type="hidden" name="id" value={id} />
-                  <Action value="unmute">Report it again</Action>
-                </form>
+                </ActionForm>
               </li>
             ))}
           </ul>
-        </section>
+        </Part>
       )}
       {deliveries.length > 0 && (
-        <section aria-labelledby="mails">
-          <h2 id="mails">Mails</h2>
+        <Part id="mails" title="Mails">
           <ul class="changes">
             {deliveries.map(({ id, delivered_at, counts }) => (
               <li key={id}>
@@ -300,7 +291,7 @@ export async function watchPage(context: MemberContext, name: string): Promise<B
               </li>
             ))}
           </ul>
-        </section>
+        </Part>
       )}
     </>
   );
@@ -311,82 +302,55 @@ export async function watchPage(context: MemberContext, name: string): Promise<B
 export async function followingPage(context: MemberContext): Promise<BrowsePage> {
   const { watches, member, catalog, index, now } = context;
   const watch = await followingOf(watches, member);
-  const ids = watch?.definition.filter.id ?? [];
-  const { results } = await search(catalog, index, { filter: { id: [...ids, NO_ID] }, sort: "closes", limit: IDS_MAX }, now);
-  const state = watch && (await watchStatusOf(watches, watch));
-  const content = (
-    <>
-      {watch === undefined || results.length === 0 ? (
-        <p class="empty">
-          You follow nothing yet. <a href="/">Find an opportunity</a>, and press “Follow” on its page: you get a mail when it changes, and
-          before it is due.
+  const filter = { id: watch?.definition.filter.id ?? [NO_ID] };
+  const { results } = await search(catalog, index, { filter, sort: "closes", limit: IDS_MAX }, now);
+  const content =
+    watch === undefined || results.length === 0 ? (
+      <p class="empty">
+        You follow nothing yet. <a href="/">Find an opportunity</a>, and press “Follow” on its page: you get a mail when it changes, and
+        before it is due.
+      </p>
+    ) : (
+      <>
+        <p class="lead">
+          Mails about changes: {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
         </p>
-      ) : (
-        <>
-          <p class="lead">
-            {counted(results.length, "opportunity", "opportunities")}, the next deadline first. Mails about changes:{" "}
-            {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
-          </p>
-          {watch && state && <Trouble state={state} what={nounOf(watch.definition)} />}
-          <p>
-            Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
-            <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>
-          </p>
-          <ol class="results">
-            {results.map(({ opportunity, duplicates }) => (
-              <li class={unendedStatuses.includes(opportunity.status) ? "result" : "result over"} key={opportunity.id}>
-                <h2>
-                  <a href={opportunityAddress(opportunity.id)}>{opportunity.title}</a>
-                </h2>
-                <p class="line">
-                  <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
-                </p>
-                <p class="facts">
-                  <span>{numberOf(opportunity)}</span>
-                  <span>{opportunity.organization.sub_agency ?? opportunity.organization.agency}</span>
-                </p>
-                <FollowForm id={opportunity.id} isFollowed={true} back="/following" />
-              </li>
-            ))}
-          </ol>
-        </>
-      )}
-    </>
-  );
+        <Trouble state={await watchStatusOf(watches, watch)} definition={watch.definition} />
+        <p>
+          Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
+          <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>
+        </p>
+        <h2>{counted(results.length, "opportunity", "opportunities")}, the next deadline first</h2>
+        <Results results={await withLastChanges(catalog, results)} now={now}>
+          {(id) => <FollowForm id={id} isFollowed={true} back="/following" />}
+        </Results>
+      </>
+    );
   return pageWith(context, "following", "Following", content);
 }
 
-/** The beginning of a watch of a search, for the process that stores it; or why the watch is refused. */
-export type SearchStart = (Matching & { ids: string[]; feed: FeedPosition; difference: Difference }) | { refused: string };
+/** The beginning of a watch of a search, or of another search of one, for the process that stores it; or why it is refused. */
+export type SearchStart = Awaited<ReturnType<typeof searchStart>>;
 
-type Difference = ReturnType<typeof differenceOf>;
-
-/**
- * The current matches of a search, and the end of the feed read before them: whatever is stored between the two reads is reported as new. If a
- * watch gets another search, also the matches that the change adds and removes.
- */
-export async function searchStart(context: MemberContext): Promise<SearchStart> {
-  const { catalog, index, watches, member, now } = context;
-  const query = new URLSearchParams(context.query);
-  const of = query.get("of");
-  query.delete("of");
-  const feed = await latestPosition(catalog);
-  const form = await readSearchForm({ ...context, query }, { all_sources: allSourcesField });
-  const [refused] = form.errors.values();
-  if (refused !== undefined) return { refused: `The search cannot be read. ${refused}` };
-  const about = aboutOf(form);
-  const watch = of === null ? undefined : await ownWatch(watches, member, of);
-  const [ids = [], former = ids] = await matchingEach(catalog, index, [about, ...(watch ? [watch.definition] : [])], now);
-  // The process that listens stores them in one transaction, during which it serves no other request.
-  if (ids.length > LIMITS.matching) return { refused: tooMany(ids.length) };
-  return { ...about, ids, feed, difference: differenceOf(former, ids) };
+/** The matches are read after the end of the feed: whatever is stored between the two reads is reported as new. */
+export async function searchStart(context: MemberContext, watch?: Watch) {
+  const feed = await latestPosition(context.catalog);
+  const { about, ids, difference, wrong, tooMany } = await startOf(context, watch);
+  // The process that listens stores the ids in one transaction, during which it serves no other request.
+  const refused = wrong === undefined ? tooMany : `The search cannot be read. ${wrong}`;
+  return refused === undefined ? { about, ids, feed, difference } : { refused };
 }
 
-/** A test message of a watch of the member. */
-export async function testOf({ watches, member, catalog, index, query, now }: MemberContext): Promise<object | undefined> {
-  const watch = await ownWatch(watches, member, query.get("name") ?? "");
-  if (watch === undefined) return undefined;
-  const ids = await matchingIds(catalog, index, watch.definition, now);
-  const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), now);
-  return testMessage(watch, sample, { now: () => now, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) });
+/** A test message of a watch. */
+export function testOf({ catalog, index, now }: MemberContext, watch: Watch): Promise<object> {
+  const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+  return testMessage(catalog, index, watch, { now: () => now, randomBytes });
+}
+
+/** What `make` makes of the member's watch of this name; undefined if there is none. */
+export function withWatch<T>(name: string, make: (context: MemberContext, watch: Watch) => Promise<T>) {
+  return async (context: MemberContext): Promise<T | undefined> => {
+    const watch = await ownWatch(context.watches, context.member, name);
+    return watch && make(context, watch);
+  };
 }

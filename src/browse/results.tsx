@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** Opportunities as a list of results. */
+import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
@@ -36,15 +37,26 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   return event.type === "opportunity_added" || isTurn ? undefined : event;
 }
 
-type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs; line?: string };
+type ResultsProps = {
+  results: readonly ShownResult[];
+  /** The words of the search. */
+  understood?: Understood | null;
+  now: EpochMs;
+  /** Precedes the partial matches. */
+  line?: string;
+  /** What stands below each opportunity. */
+  children?: (id: string) => Child;
+};
 
-/** The results in order; nothing if there are none. `understood` has the words of the search; `line` precedes the partial matches. */
-export function Results({ results, understood = null, now, line = "" }: ResultsProps) {
+/** The results in order; nothing if there are none. */
+export function Results({ results, understood = null, now, line = "", children }: ResultsProps) {
   const first = firstPartial(results) ?? results.length;
   const listed = (some: readonly ShownResult[], start: number) => (
     <ol class="results" start={start}>
       {some.map((result) => (
-        <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
+        <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now}>
+          {children?.(result.opportunity.id)}
+        </ResultItem>
       ))}
     </ol>
   );
@@ -61,9 +73,10 @@ export function Results({ results, understood = null, now, line = "" }: ResultsP
   );
 }
 
-type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs };
+type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs; children?: Child };
 
-function ResultItem({ result: { opportunity, duplicates, snippet, missing, named, isFar, lastChange }, understood, now }: ItemProps) {
+function ResultItem({ result, understood, now, children }: ItemProps) {
+  const { opportunity, duplicates, snippet, missing, named, isFar, lastChange } = result;
   const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
   const { id, title, status, organization, funding, source } = opportunity;
   const applicants = applicantsInShort(opportunity);
@@ -92,6 +105,7 @@ function ResultItem({ result: { opportunity, duplicates, snippet, missing, named
           <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
         </p>
       )}
+      {children}
     </li>
   );
 }

@@ -126,15 +126,9 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
   return (
     <search>
       <form class="search" method="get" action={action}>
-        {errors.has("") && (
-          <p class="error" role="alert">
-            {errors.get("")}
-          </p>
-        )}
+        <Alert>{errors.get("")}</Alert>
         {wrong.length > 0 && ( // Above the form, as a phone shows no field of the filters on its first screen.
-          <p class="error" role="alert">
-            To be corrected: {withBetween(wrong.map((name) => <a href={`#${name}`}>{fields[name].label}</a>))}
-          </p>
+          <Alert>To be corrected: {withBetween(wrong.map((name) => <a href={`#${name}`}>{fields[name].label}</a>))}</Alert>
         )}
         <div class="words">
           <InputField
@@ -237,15 +231,16 @@ function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   return <InputField name={name} label={label} form={form} help={shown} {...(name === "agency" && { offered })} />;
 }
 
-type FieldProps = { name: string; label: string; form: SearchForm };
+type FieldProps = { name: string; label: string; form: Pick<SearchForm, "given" | "errors">; help?: Child };
 
-type InputProps = FieldProps & { help: Child; type?: "date" | "search"; offered?: readonly Option[] };
+type InputAttributes = { type?: string; required?: boolean; inputmode?: "numeric"; autocomplete?: string };
+type InputProps = FieldProps & InputAttributes & { offered?: readonly Option[] };
 
-export function InputField({ name, label, form, help, type, offered }: InputProps) {
+export function InputField({ name, label, form, help, offered, ...input }: InputProps) {
   const list = offered && `${name}-list`;
   return (
     <Labelled {...{ name, label, form, help }}>
-      <input id={name} name={name} type={type} value={form.given[name] ?? ""} list={list} {...describedBy(name, form)} autocomplete="off" />
+      <input id={name} name={name} value={form.given[name] ?? ""} list={list} autocomplete="off" {...input} {...describedBy(name, form, help)} />
       {offered && (
         <datalist id={list}>
           {offered.map(({ code, name: text }) => (
@@ -257,24 +252,27 @@ export function InputField({ name, label, form, help, type, offered }: InputProp
   );
 }
 
-function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
+function TimeField({ name, label, form, help }: FieldProps) {
   const given = form.given[name] ?? "";
   const isDateGiven = isDate(given);
   return (
     <Labelled {...{ name, label, form, help }}>
       <div class="time">
-        <input id={name} name={name} value={isDateGiven ? "" : given} {...describedBy(name, form)} autocomplete="off" />
+        <input id={name} name={name} value={isDateGiven ? "" : given} autocomplete="off" {...describedBy(name, form, help)} />
         <input type="date" name={name + PICKER} value={isDateGiven ? given : ""} aria-label={`${label}: a date`} />
       </div>
     </Labelled>
   );
 }
 
-export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
+/** A value that is not offered is offered too, as it is chosen. */
+export function SelectField({ name, label, form, help, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
+  const isOffered = chosen === "" || options.some(({ code }) => code === chosen);
+  const offered = isOffered ? options : [...options, { code: chosen, name: chosen }];
   return (
-    <Labelled {...{ name, label, form, help: "" }}>
-      <select id={name} name={name} {...describedBy(name, form)}>
-        {options.map(({ code, name: text }) => (
+    <Labelled {...{ name, label, form, help }}>
+      <select id={name} name={name} {...describedBy(name, form, help)}>
+        {offered.map(({ code, name: text }) => (
           <option value={code} selected={code === chosen}>
             {text}
           </option>
@@ -284,7 +282,7 @@ export function SelectField({ name, label, form, options, chosen }: FieldProps &
   );
 }
 
-function Labelled({ name, label, form, help, children }: FieldProps & { help: Child; children: Child }) {
+function Labelled({ name, label, form, help, children }: FieldProps & { children: Child }) {
   return (
     <div class="field">
       <label for={name}>{capitalized(label)}</label>
@@ -309,14 +307,14 @@ function Choices({ name, label, options, form, isTitled = false }: FieldProps & 
           {option.name}
         </label>
       ))}
-      <Hint name={name} errors={form.errors} help="" />
+      <Hint name={name} errors={form.errors} />
     </fieldset>
   );
 }
 
-function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: Child }) {
+function Hint({ name, errors, help }: Pick<FieldProps, "name" | "help"> & Pick<SearchForm, "errors">) {
   const error = errors.get(name);
-  if (error === undefined && help === "") return null;
+  if (error === undefined && help === undefined) return null;
   return (
     <p class={error === undefined ? "hint" : "error"} id={`${name}-hint`}>
       {error ?? help}
@@ -324,8 +322,18 @@ function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string
   );
 }
 
-function describedBy(name: string, { errors }: Pick<SearchForm, "errors">) {
-  return { "aria-describedby": `${name}-hint`, ...(errors.has(name) && { "aria-invalid": "true" as const }) };
+function describedBy(name: string, { errors }: FieldProps["form"], help?: Child) {
+  const isWrong = errors.has(name);
+  return { "aria-describedby": isWrong || help !== undefined ? `${name}-hint` : undefined, "aria-invalid": isWrong ? "true" : undefined };
+}
+
+/** Why something was refused; nothing without a reason. */
+export function Alert({ children }: { children?: Child }) {
+  return children === undefined ? null : (
+    <p class="error" role="alert">
+      {children}
+    </p>
+  );
 }
 
 function ActiveFilters({ action, form: { filter, given, errors, sources }, now }: Pick<FormProps, "action" | "form" | "now">) {

@@ -1,14 +1,13 @@
 /** Who may read the pages and searches: by a cookie, a key, or the address of a feed, each bound to a key and its quota. (E-80, E-186) */
 import { isDiskFull } from "../../db/reason.ts";
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
-import { sealedTokens, type Tokens } from "../accounts/sealed.ts";
+import { type Purpose, sealedTokens, type Tokens } from "../accounts/sealed.ts";
 import { plainResponse } from "../browse/headers.ts";
 import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
 import { type Admission, type Arrival, type Forward, Refused, refusedOf } from "./admission.ts";
-import { withForm } from "./form-response.ts";
 import type { MemberActions, MembersDeps } from "./member-actions.ts";
 import type { SignIn } from "./sign-in.tsx";
 
@@ -44,15 +43,16 @@ export function createPageGate(deps: PageGateDeps): PageGate {
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
     const bytes = await deps.secret();
-    const session = { access, sessions: sealedTokens(bytes, "session"), now, isSecure: deps.isSecure, admit };
-    const feeds = sealedTokens(bytes, "feed");
+    const tokens = (purpose: Purpose) => sealedTokens(bytes, purpose);
+    const session = { access, sessions: tokens("session"), now, isSecure: deps.isSecure, admit };
+    const feeds = tokens("feed");
     if (members === undefined) return { signIn: createSignIn(session), feeds, actions: undefined };
-    const [{ createSignInLinks }, { createMemberActions, linkMailer }] = await Promise.all([
-      import("./sign-in-link.tsx"),
+    const [{ createSignInLinks }, { createMemberActions }] = await Promise.all([
+      import("./sign-in-link.ts"),
       import("./member-actions.ts"),
     ]);
-    const links = createSignInLinks({ ...members, state: access.db, tokens: sealedTokens(bytes, "link"), now, mail: linkMailer(members) });
-    const actions = createMemberActions({ ...members, secret: bytes, access, now, forward, originOf });
+    const links = createSignInLinks({ ...members, state: access.db, tokens: tokens("link") });
+    const actions = createMemberActions({ ...members, secret: bytes, access, forward, originOf });
     return { signIn: createSignIn({ ...session, links }), feeds, actions };
   };
   const loaded = () => {
@@ -113,7 +113,7 @@ export function createPageGate(deps: PageGateDeps): PageGate {
     const fromReader = (_: Buffer, signal: AbortSignal) => forward(pathAndQuery(request.url), arrival, originOf(request), signal);
     if (path.startsWith("/feeds/")) return feed(arrival);
     if (path.startsWith("/unsubscribe/") && members !== undefined) {
-      const work = async () => withForm((await (await loaded()).actions?.unsubscribe(arrival)) ?? new Response(null, { status: 404 }));
+      const work = async () => (await (await loaded()).actions?.unsubscribe(arrival)) ?? new Response(null, { status: 404 });
       return admit(arrival, { line: "sign-in", isCheap: true, bodyBytes: FORM_BYTES_MAX, work });
     }
     if (route.isOpen) return admit(arrival, { line: "files", isCheap: true, work: fromReader });

@@ -1,15 +1,15 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Sign-in to the pages with an API key, or as a member with a link (sign-in-link.tsx). The cookie contains the id of the key but not the key
- * itself, and is refused as soon as the key is not valid. (E-80)
+ * Sign-in to the pages with an API key, or as a member with a link (sign-in-link.ts). The cookie names the key but does not contain it, and is
+ * refused as soon as the key is not valid. (E-80)
  */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import type { Tokens } from "../accounts/sealed.ts";
-import { pageResponse } from "../browse/response.ts";
+import { Alert, InputField } from "../browse/search-form.tsx";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { type Admission, type Arrival, Refused } from "./admission.ts";
-import { isSameOrigin, redirect, safePath, withForm } from "./form-response.ts";
-import type { createSignInLinks } from "./sign-in-link.tsx";
+import { formPage, redirect, requireSameOrigin, safePath } from "./form-response.tsx";
+import type { SignInLinks } from "./sign-in-link.ts";
 
 type SignInDeps = {
   access: Access;
@@ -19,7 +19,7 @@ type SignInDeps = {
   isSecure: boolean;
   admit: Admission;
   /** Absent without members. */
-  links?: ReturnType<typeof createSignInLinks> | undefined;
+  links?: SignInLinks | undefined;
 };
 
 export type SignIn = {
@@ -42,25 +42,29 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
   const name = isSecure ? "__Host-fundfeed" : "fundfeed"; // Browsers take __Host- only with Secure, from the host itself, for all paths.
   const cookie = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, sameSite: "lax", secure: isSecure, path: "/", maxAge }).serialize();
-  let wrong = { minute: 0, count: 0 };
-  const countWrong = (): boolean => {
-    const minute = Math.floor(now() / MINUTE_MS);
-    wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
-    return wrong.count > WRONG_MAX;
-  };
   const session = (id: string) => cookie(sessions.make(`${id} ${now() + LASTS_MS}`), LASTS_MS / 1000);
-  const hasLinks = links !== undefined;
+  let wrong = { minute: 0, count: 0 };
+  const page = (status: number, to: string, address?: string) => signInPage(status, to, links !== undefined, address);
   const signIn = async (form: URLSearchParams): Promise<Response> => {
     const [address, to] = [form.get("address"), safePath(form.get("to"))];
-    if (hasLinks && address !== null) return links.ask(address, to) ?? signInPage(400, to, hasLinks, address);
+    if (links !== undefined && address !== null) return links.ask(address, to) ? sentPage() : page(400, to, address);
     await updateAccess(access);
     const found = findKey(access, (form.get("key") ?? "").trim());
     const key = found && findUsableKey(access, found.id, now());
     if (key !== undefined) return redirect(to, session(key.id));
-    const isTooMany = countWrong();
-    const response = signInPage(isTooMany ? 429 : 401, to, hasLinks);
-    if (isTooMany) response.headers.set("Retry-After", "60");
+    const minute = Math.floor(now() / MINUTE_MS);
+    wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
+    const response = page(wrong.count > WRONG_MAX ? 429 : 401, to);
+    if (response.status === 429) response.headers.set("Retry-After", "60");
     return response;
+  };
+  const showLink = async (token: string): Promise<Response> => {
+    const address = await links?.addressOf(token);
+    return address === undefined ? usedPage() : linkPage(address, token);
+  };
+  const useLink = async (token: string): Promise<Response> => {
+    const used = await links?.use(token);
+    return used === undefined ? usedPage() : redirect(safePath(used.to), session(used.id));
   };
   return {
     keyOf: (headers) => {
@@ -71,88 +75,106 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
     respond: async (arrival) => {
       const { request, method, path, query } = arrival;
       const [, token] = /^\/sign-in\/([\w-]+)$/.exec(path) ?? [];
-      if (method === "GET" && token !== undefined && hasLinks)
-        return admit(arrival, { line: "sign-in", isCheap: true, work: async () => withForm(await links.show(token)) });
-      if (method === "GET")
-        return path === "/sign-out" ? signOutPage() : signInPage(200, safePath(new URLSearchParams(query).get("to")), hasLinks);
+      const asked = { line: "sign-in", isCheap: true } as const;
+      if (method === "GET" && token !== undefined) return admit(arrival, { ...asked, work: () => showLink(token) });
+      if (method === "GET") return path === "/sign-out" ? signOutPage() : page(200, safePath(new URLSearchParams(query).get("to")));
       if (method !== "POST") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
-      if (!isSameOrigin(request.headers)) throw new Refused(403, "Open this page of the server itself, and send its form.");
+      requireSameOrigin(request);
       if (path === "/sign-out") return redirect("/sign-in", cookie("", 0));
-      const useLink = async (): Promise<Response> => {
-        const used = await links?.use(token ?? "");
-        if (used === undefined || used instanceof Response) return withForm(used ?? signInPage(404, "/", hasLinks));
-        return redirect(safePath(used.to), session(used.id));
-      };
-      const work = (body: Buffer) => (token !== undefined ? useLink() : signIn(new URLSearchParams(body.toString("latin1"))));
-      return admit(arrival, { bodyBytes: FORM_BYTES_MAX, line: "sign-in", isCheap: true, work });
+      const work = (body: Buffer) => (token !== undefined ? useLink(token) : signIn(new URLSearchParams(body.toString("latin1"))));
+      return admit(arrival, { ...asked, bodyBytes: FORM_BYTES_MAX, work });
     },
   };
 }
 
+const NO_ADDRESS = "This is no mail address. It must be one such as ann@example.org, without a name, quotes or blanks.";
+const REASONS: Readonly<Record<number, string>> = {
+  401: "This key is not valid.",
+  429: "Too many wrong keys were sent. Wait a minute.",
+};
+
 function signInPage(status: number, to: string, hasLinks: boolean, address = ""): Response {
-  const message = {
-    401: "This key is not valid.",
-    404: "There is no such link.",
-    429: "Too many wrong keys were sent. Wait a minute.",
-  }[status];
-  const noAddress = status === 400;
-  const body = (
+  const form = { given: { address: address.slice(0, SHOWN_MAX) }, errors: new Map(status === 400 ? [["address", NO_ADDRESS]] : []) };
+  const content = (
     <>
-      <h1>Sign in</h1>
-      {message !== undefined && (
-        <p class="error" role="alert">
-          {message}
-        </p>
-      )}
+      <Alert>{REASONS[status]}</Alert>
       {hasLinks && (
-        <form class="sign-in" method="post" action="/sign-in" novalidate={noAddress}>
+        <form class="sign-in" method="post" action="/sign-in" novalidate={status === 400}>
           <p class="lead">Enter your mail address, and you get a link that signs you in.</p>
           <input type="hidden" name="to" value={to} />
-          <div class="field">
-            <label for="address">Mail address</label>
-            <input
-              id="address"
-              name="address"
-              type="email"
-              autocomplete="email"
-              value={address.slice(0, SHOWN_MAX)}
-              required
-              {...(noAddress && { "aria-invalid": "true" as const, "aria-describedby": "address-hint" })}
-            />
-            {noAddress && (
-              <p class="error" id="address-hint">
-                This is no mail address. It must be one such as ann@example.org, without a name, quotes or blanks.
-              </p>
-            )}
-          </div>
+          <InputField name="address" label="Mail address" form={form} type="email" autocomplete="email" required />
           <button type="submit">Mail me a link</button>
         </form>
       )}
-      <details class="sign-in-key" open={!hasLinks || status === 401 || status === 429}>
+      <details class="sign-in-key" open={!hasLinks || REASONS[status] !== undefined}>
         <summary>{hasLinks ? "Sign in with an API key instead" : "Sign in with an API key"}</summary>
         <p>With an API key of this service you can read its pages. Each page counts as one request of the key.</p>
         <form class="sign-in" method="post" action="/sign-in">
           <input type="hidden" name="to" value={to} />
-          <div class="field">
-            <label for="key">API key</label>
-            <input id="key" name="key" type="password" autocomplete="current-password" required />
-          </div>
+          <InputField
+            name="key"
+            label="API key"
+            form={form}
+            type="password"
+            autocomplete="current-password"
+            required
+          />
           <button type="submit">Sign in</button>
         </form>
       </details>
     </>
   );
-  return withForm(pageResponse({ title: "Sign in", status, body }));
+  return formPage("Sign in", content, status);
 }
 
 function signOutPage(): Response {
-  const body = (
+  const content = (
+    <form class="sign-in" method="post" action="/sign-out">
+      <button type="submit">Sign out of this browser</button>
+    </form>
+  );
+  return formPage("Sign out", content);
+}
+
+function sentPage(): Response {
+  const content = (
     <>
-      <h1>Sign out</h1>
-      <form class="sign-in" method="post" action="/sign-out">
-        <button type="submit">Sign out of this browser</button>
-      </form>
+      <p class="lead">If this address may sign in, a mail with a link is on its way. The link works once, within 15 minutes.</p>
+      <p>
+        Nothing came? Look into the spam folder, and check the address: only those that the operator of this server allows get a mail, and
+        each at most three in 15 minutes. <a href="/sign-in">Try again</a>
+      </p>
     </>
   );
-  return withForm(pageResponse({ title: "Sign out", body }));
+  return formPage("Look into your mailbox", content);
+}
+
+/** The page of a link. */
+function linkPage(address: string, token: string): Response {
+  const content = (
+    <>
+      <p class="lead">
+        You sign in as <strong>{address}</strong>, in this browser, for 30 days.
+      </p>
+      <form class="sign-in" method="post" action={`/sign-in/${token}`}>
+        <button type="submit">Sign in</button>
+      </form>
+      <p class="quiet">Did you not ask for this? Then close this page: nothing happens without the button.</p>
+    </>
+  );
+  return formPage("Sign in", content);
+}
+
+function usedPage(): Response {
+  const content = (
+    <>
+      <p class="lead">A link works once, within 15 minutes, and only the newest sign-in counts.</p>
+      <p>
+        <a class="button" href="/sign-in">
+          Get a new link
+        </a>
+      </p>
+    </>
+  );
+  return formPage("This link does not work anymore", content, 410);
 }

@@ -142,7 +142,6 @@ function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], lo
   return {
     watchDirectory: resolve(options.watchData ?? options.data),
     machine: { env, now: machine.now, randomBytes: machine.randomBytes },
-    randomBytes: machine.randomBytes,
     onTooMany: () => log.notice(machine.now(), "Members asked for more links than are mailed in 15 minutes"),
     onFailure,
   };

@@ -100,7 +100,8 @@ function entryLines(entry: DigestEntry, pages: string | undefined): string[] {
   ];
 }
 
-function wrapped(text: string, indent: string): string[] {
+/** The lines of a text, each with this indent. */
+export function wrapped(text: string, indent: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const line = lines.at(-1);

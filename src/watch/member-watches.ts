@@ -5,7 +5,7 @@
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
 import type { Watch, WatchDefinition } from "./watch.ts";
-import { addRow, type Beginning, changeRow, countMembersWatches, removeKey, removeOwned, watchesOf } from "./watches.ts";
+import { addRow, type Beginning, changeRow, countMembersWatches, type Difference, removeKey, removeOwned, watchesOf } from "./watches.ts";
 
 export const LIMITS = {
   /** Limits for one member and for all members together. */
@@ -95,14 +95,13 @@ export async function changeOwn(
   db: WatchDb,
   owner: string,
   name: string,
-  change: (definition: WatchDefinition) => { definition: WatchDefinition; difference?: { joining: string[]; leaving: string[] } },
+  changes: Partial<WatchDefinition>,
+  difference: Exclude<Difference, "all"> = { joining: [], leaving: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
     const watch = await ownWatch(sql, owner, name);
-    if (watch === undefined) return false;
-    const { definition, difference = { joining: [], leaving: [] } } = change(watch.definition);
-    await changeRow(sql, { ...watch, definition }, difference);
-    return true;
+    if (watch !== undefined) await changeRow(sql, { ...watch, definition: { ...watch.definition, ...changes } }, difference);
+    return watch !== undefined;
   });
 }
 

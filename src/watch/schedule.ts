@@ -1,7 +1,7 @@
 /** Schedules and reminders depend only on the clock and the zone, however often and by which process watches are run. (E-77) */
 import type { EpochMs } from "../text/instant.ts";
 
-const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+export const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /** When people begin to read mail. */
 const DEFAULT_TIME = "08:00";
 

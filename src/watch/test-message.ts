@@ -1,29 +1,32 @@
-/** A test message of a watch, with up to three opportunities. */
+/** A test message of a watch, with up to three of the opportunities that match. */
+import type { CatalogDb } from "../../db/engine.ts";
 import { dueOf } from "../opportunities/due.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { readOpportunities } from "../opportunities/records.ts";
 import type { Machine } from "../runtime/machine.ts";
+import type { SearchFile } from "../search/search-file.ts";
 import { formatInstant } from "../text/instant.ts";
+import { matchingIds } from "./matching.ts";
 import { itemsUpTo, type Message, messageOpportunity, roomIn } from "./message.ts";
 import { newMessageId } from "./run.ts";
 import type { Watch } from "./watch.ts";
 
-export const SAMPLE = 3;
+const SAMPLE = 3;
 
-export function testMessage(
-  { name, definition: { filter, title } }: Pick<Watch, "name" | "definition">,
-  sample: readonly WholeOpportunity[],
+export async function testMessage(
+  catalog: CatalogDb,
+  index: SearchFile,
+  { name, definition }: Pick<Watch, "name" | "definition">,
   machine: Pick<Machine, "now" | "randomBytes">,
-): Message {
+): Promise<Message> {
+  const { filter, title } = definition;
+  const now = machine.now();
+  const ids = await matchingIds(catalog, index, definition, now);
+  const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), now);
   const about = { watch: name, ...(title !== undefined && { title }), filter };
-  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
+  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(now) } as const;
   const counts = { new: SAMPLE, changed: 0, due: 0, left: 0 };
   const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
-  const now = machine.now();
-  add(
-    sample.map((opportunity) => ({
-      kind: "new",
-      opportunity: messageOpportunity({ opportunity, duplicates: [], due: dueOf(opportunity, now, []) }),
-    })),
-  );
+  const shown = sample.map((each) => messageOpportunity({ opportunity: each, duplicates: [], due: dueOf(each, now, []) }));
+  add(shown.map((opportunity) => ({ kind: "new", opportunity })));
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }

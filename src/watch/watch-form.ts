@@ -1,37 +1,33 @@
-/**
- * A member's choices for a watch in a form, besides the search: reads them, refuses them with a reason for each field, and puts them into
- * words.
- */
-
-import { type Severity, severities } from "../events/event.ts";
+/** The form of a member's watch, besides its search. One declaration of each field says how it is labelled, shown, read and refused. */
+import type { Severity } from "../events/event.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { findZone } from "../text/zone-name.ts";
 import { type ChannelHost, readChannel, sealChannel } from "./member-channel.ts";
-import { readSchedule, type Schedule } from "./schedule.ts";
+import { readSchedule, WEEKDAYS } from "./schedule.ts";
 import type { Receiver, WatchDefinition, Zone } from "./watch.ts";
-
-type Choices = Pick<WatchDefinition, "title" | "at_least" | "remind" | "every" | "zone">;
-
-/** The reason of refusal, by field. */
-type Refusals = ReadonlyMap<string, string>;
 
 const TITLE_MAX = 80;
 /** The most reminders of one deadline, and how many days before it the first may be sent. */
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [5, 365];
 
+type Texts = Readonly<Record<string, string>>;
+
 /** The days of a schedule, in words; "now" means no schedule. */
-export const WHEN: Readonly<Record<string, string>> = {
+const WHEN: Texts = {
   now: "when something changes",
   day: "every day",
-  ...Object.fromEntries(
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].map((day) => [day, `every ${capitalized(day)}`]),
-  ),
+  ...Object.fromEntries(WEEKDAYS.map((day) => [day, `every ${capitalized(day)}`])),
 };
 
+/** The hours as people say them, from five in the morning on. */
+const TIMES: Texts = Object.fromEntries(
+  Array.from({ length: 24 }, (_, n) => `${(n + 5) % 24}:00`.padStart(5, "0")).map((time) => [time, timeOfDay(time)]),
+);
+
 /** The zones of the United States as people there call them. */
-export const ZONES: Readonly<Record<Zone, string>> = {
+const ZONES: Texts = {
   "America/New_York": "Eastern",
   "America/Chicago": "Central",
   "America/Denver": "Mountain",
@@ -44,63 +40,110 @@ export const ZONES: Readonly<Record<Zone, string>> = {
   UTC: "UTC",
 };
 
-/** "Eastern time", or "the time zone Europe/Berlin" */
-export function zoneInWords(zone: Zone): string {
-  const name = ZONES[zone];
-  return name === undefined ? `the time zone ${zone}` : zone === "UTC" ? name : `${name} time`;
-}
-
 /** What is reported, by minimum severity. */
-export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
+const AT_LEAST: Texts = {
   material: "changes that matter (recommended)",
   critical: "only critical changes, such as an earlier deadline",
   informational: "smaller changes too",
   cosmetic: "every change of wording",
 };
 
-/** Where messages go: to the mailbox, to the channel that the watch has, or to the channel of this address. */
-type Place = "mailbox" | "present" | URL;
+const PLACES: Texts = { member: "my mailbox", channel: "a channel in Teams" };
+const WORKFLOW = "In Teams, make the workflow “Send webhook alerts to a channel”, and copy the address that it shows.";
 
-/** The context for reading a form: the allowed hosts of channels, and the watch that it changes. */
-type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined };
+type Definition = Partial<WatchDefinition>;
+/** A choice that is undefined removes what the watch has. */
+type Choice = { [name in keyof WatchDefinition]?: WatchDefinition[name] | undefined };
+/** What a form is read with: the allowed hosts of channels, the receiver that the watch has, and the secret that seals another one. */
+type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined; secret: Uint8Array };
 
-/** The choices of a form, or why they are refused. */
-export function readWatchForm(form: URLSearchParams, context: FormContext): { choices: Choices; place: Place } | { refusals: Refusals } {
-  const refusals = new Map<string, string>();
-  const read = <T>(field: string, make: (text: string) => T): T | undefined => {
+type FormField = {
+  name: string;
+  label: string;
+  help?: (watch: Definition) => string;
+  /** The values that are offered; without them, one is typed. */
+  options?: Texts;
+  /** Further attributes of the input. */
+  input?: { type?: string; required?: boolean; inputmode?: "numeric" };
+  /** The text that stands for what a watch has. */
+  shown?: (watch: Definition) => string;
+  /** Throws a BadValue. `also` returns the text of another field. */
+  read?: (text: string, also: (name: string) => string, context: FormContext) => Choice;
+};
+
+export const FIELDS: readonly FormField[] = [
+  {
+    name: "title",
+    label: "Name",
+    input: { required: true },
+    shown: ({ title = "" }) => title,
+    read: (text) => ({ title: readTitle(text) }),
+  },
+  { name: "to", label: "Where to", options: PLACES, shown: ({ receiver = { to: "member" } }) => receiver.to },
+  {
+    name: "channel",
+    label: "Address of the channel (if to Teams)",
+    help: ({ receiver }) => (receiver?.to === "channel" ? `Empty for the one that it has, at ${receiver.host}. ${WORKFLOW}` : WORKFLOW),
+    input: { type: "url" },
+    read: (text, also, { hosts, receiver, secret }) => {
+      if (also("to") !== "channel") return { receiver: { to: "member" } };
+      return text === "" && receiver?.to === "channel" ? {} : { receiver: sealChannel(readChannel(text, hosts), secret) };
+    },
+  },
+  { name: "when", label: "When", options: WHEN, shown: ({ every = "now" }) => every.replace(/ .*/, "") },
+  {
+    name: "time",
+    label: "At what time",
+    help: () => "For mails every day, or on a day of the week",
+    options: TIMES,
+    shown: ({ every = "day 08:00" }) => every.replace(/.* /, ""),
+    read: (time, also) => {
+      if (also("when") === "now") return { every: undefined };
+      if (!Object.hasOwn(WHEN, also("when"))) refuse("Choose a day.");
+      return { every: readSchedule(`${also("when")} ${time}`) ?? refuse("Choose a time, such as 08:00.") };
+    },
+  },
+  {
+    name: "zone",
+    label: "Time zone",
+    options: ZONES,
+    shown: ({ zone = "" }) => zone,
+    read: (text) => ({ zone: findZone(text) ?? refuse("Choose a time zone of the list.") }),
+  },
+  {
+    name: "at_least",
+    label: "Which changes",
+    options: AT_LEAST,
+    shown: ({ at_least = "" }) => at_least,
+    read: (text) => (Object.hasOwn(AT_LEAST, text) ? { at_least: text as Severity } : refuse("Choose which changes.")),
+  },
+  {
+    name: "remind",
+    label: "Reminders, in days before a deadline (optional)",
+    help: () => "For example: 14, 3",
+    input: { inputmode: "numeric" },
+    shown: ({ remind = [] }) => remind.join(", "),
+    read: readReminders,
+  },
+];
+
+/** The choices of a form, or why they are refused, by field. */
+export function readWatchForm(form: URLSearchParams, context: FormContext): { choices: Choice } | { errors: ReadonlyMap<string, string> } {
+  const textOf = (name: string) => (form.get(name) ?? "").trim();
+  const [choices, errors] = [{}, new Map<string, string>()];
+  for (const { name, read } of FIELDS) {
     try {
-      return make((form.get(field) ?? "").trim());
+      Object.assign(choices, read?.(textOf(name), textOf, context));
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      refusals.set(field, error.message);
-      return undefined;
+      errors.set(name, error.message);
     }
-  };
-  const title = read("title", readTitle);
-  const at_least = read(
-    "at_least",
-    (text) => severities.find((each) => each === text && text in AT_LEAST) ?? refuse("Choose which changes."),
-  );
-  const every = read("time", (time) => readEvery(form.get("when") ?? "", time));
-  const zone = read("zone", readZone);
-  const remind = read("remind", readReminders);
-  const place = read("to", (to) => (to === "channel" ? read("channel", (text) => readPlace(text, context)) : "mailbox"));
-  if (!title || !at_least || !zone || !remind || !place || refusals.size > 0) return { refusals };
-  return { choices: { title, at_least, ...(remind.length > 0 && { remind }), ...(every !== undefined && { every }), zone }, place };
+  }
+  return errors.size > 0 ? { errors } : { choices };
 }
 
 function refuse(reason: string): never {
   throw new BadValue(reason);
-}
-
-function readPlace(text: string, { hosts, receiver }: FormContext): Place {
-  return text === "" && receiver?.to === "channel" ? "present" : readChannel(text, hosts);
-}
-
-/** The receiver that a form chose. */
-export function receiverOf(place: Place, present: Receiver | undefined, secret: Uint8Array): Receiver {
-  if (place instanceof URL) return sealChannel(place, secret);
-  return place === "present" && present !== undefined ? present : { to: "member" };
 }
 
 function readTitle(text: string): string {
@@ -109,21 +152,11 @@ function readTitle(text: string): string {
   return title;
 }
 
-function readEvery(when: string, time: string): Schedule | undefined {
-  if (when === "now") return undefined;
-  const every = when in WHEN ? readSchedule(`${when} ${time}`) : refuse("Choose a day.");
-  return every ?? refuse("Choose a time, such as 08:00.");
-}
-
-function readZone(text: string): Zone {
-  return findZone(text) ?? refuse("Choose a time zone of the list.");
-}
-
-function readReminders(text: string): number[] {
+function readReminders(text: string): Choice {
   const days = text.split(/[\s,;]+/).filter((each) => each !== "");
   const isRight = days.length <= REMINDERS_MAX && days.every((each) => /^\d{1,3}$/.test(each) && Number(each) <= REMIND_DAYS_MAX);
   if (!isRight) refuse(`Give up to ${REMINDERS_MAX} numbers of days, each at most ${REMIND_DAYS_MAX}, such as 14, 3.`);
-  return [...new Set(days.map(Number))].sort((one, other) => other - one);
+  return { remind: days.length === 0 ? undefined : [...new Set(days.map(Number))].sort((one, other) => other - one) };
 }
 
 /** "Mondays at 8 in the morning, Eastern" */
@@ -133,8 +166,14 @@ export function scheduleInWords({ every, zone }: Pick<WatchDefinition, "every" |
   return `${day === "day" ? "every day" : `${capitalized(day)}s`} at ${timeOfDay(time)}, ${ZONES[zone] ?? zone}`;
 }
 
+/** "Eastern time", or "the time zone Europe/Berlin" */
+export function zoneInWords(zone: Zone): string {
+  const name = ZONES[zone];
+  return name === undefined ? `the time zone ${zone}` : zone === "UTC" ? name : `${name} time`;
+}
+
 /** "8 in the morning" of "08:00" */
-export function timeOfDay(time: string): string {
+function timeOfDay(time: string): string {
   const [hour = 0, minute = 0] = time.split(":").map(Number);
   if (minute === 0 && hour % 12 === 0) return hour === 0 ? "midnight" : "noon";
   const clock = `${hour % 12 || 12}${minute === 0 ? "" : `:${time.slice(3)}`}`;

@@ -205,7 +205,7 @@ export async function resumeAt(
 type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
 
 /** "all" delivers everything once more. */
-type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
+export type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
 
 /** Gives receivers another definition. Only "all" reports what it matches. False if the watch was removed or changed since it was read. */
 export async function changeWatch(

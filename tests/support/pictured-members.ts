@@ -10,7 +10,7 @@ import { latestPosition } from "../../src/events/feed.ts";
 import type { SearchFile } from "../../src/search/search-file.ts";
 import { type Admission, arrivalOf } from "../../src/team/admission.ts";
 import { createSignIn } from "../../src/team/sign-in.tsx";
-import { createSignInLinks } from "../../src/team/sign-in-link.tsx";
+import { createSignInLinks } from "../../src/team/sign-in-link.ts";
 import { signInMail } from "../../src/team/sign-in-mail.tsx";
 import { unsubscribePage } from "../../src/team/unsubscribe-page.tsx";
 import { matchingIds } from "../../src/watch/matching.ts";
@@ -96,7 +96,7 @@ export function pagesOfMembers(
 ): readonly (readonly [name: string, html: Promise<string>])[] {
   /** A page, or one with a form that was refused: for a reason, or for what was typed. */
   const of = (member: string, path: string, sent?: Record<string, string>, reason?: string) =>
-    get(path, { [MEMBER_HEADER]: member, ...(sent && { [FORM_HEADER]: formHeader(sent, refusalsOf(sent, reason)) }) });
+    get(path, { [MEMBER_HEADER]: member, ...(sent && { [FORM_HEADER]: formHeader({ given: sent, errors: errorsOf(sent, reason) }) }) });
   const choices = { when: "monday", time: "09:00", zone: "America/Chicago", at_least: "material" };
   const wrong = { ...choices, title: "", zone: "Mars/Base", remind: "two weeks" };
   return [
@@ -104,7 +104,7 @@ export function pagesOfMembers(
     ["opportunity-as-member", of(FEW, opportunity)],
     ["opportunity-followed", of(MANY, followed)],
     ["watches-empty", of("member-none", "/watches")],
-    ["watches-few", of(FEW, "/watches?done=removed")],
+    ["watches-few", of(FEW, "/watches?done=remove")],
     ["watches-many", of(MANY, "/watches")],
     ["watch-new", of(FEW, "/watches/new?words=coast&status=open")],
     ["watch-new-refused", of(FEW, "/watches/new?words=coast&status=open", wrong)],
@@ -143,7 +143,7 @@ export async function pagesOfSignIn(origin: string, now: number): Promise<(reado
   const state = openState(aDirectory(), now);
   await allowMembers(state, ["jordan.lee@uni.example"], now);
   const mailed = Promise.withResolvers<void>();
-  const signIn = signInWith(state, now, async () => mailed.resolve());
+  const signIn = signInWith(state, now, mailed.resolve);
   const respond = (path: string, form?: Record<string, string>) => {
     const sent = form && { method: "POST", body: new URLSearchParams(form), headers: { "sec-fetch-site": "same-origin" } };
     return signIn.respond(arrivalOf(new Request(origin + path, sent)));
@@ -164,19 +164,10 @@ export async function pagesOfSignIn(origin: string, now: number): Promise<(reado
   return [...pages];
 }
 
-function signInWith(state: StateDb, now: number, mail: () => Promise<void>) {
-  const failed = (error: unknown) => {
-    throw error;
-  };
-  const links = createSignInLinks({
-    state,
-    tokens: plainTokens,
-    now: () => now,
-    randomBytes: (count) => new Uint8Array(count),
-    mail,
-    onTooMany: () => undefined,
-    onFailure: failed,
-  });
+/** `onFailure` is called as there is no mail server. */
+function signInWith(state: StateDb, now: number, onFailure: () => void) {
+  const machine = { env: {}, now: () => now, randomBytes: (count: number) => new Uint8Array(count) };
+  const links = createSignInLinks({ state, tokens: plainTokens, machine, onTooMany: onFailure, onFailure });
   const access = undefined as never; // Only a key is looked up in it.
   return createSignIn({ access, sessions: plainTokens, now: () => now, isSecure: true, admit: admitAll, links });
 }
@@ -185,9 +176,9 @@ export function mailWithLink(origin: string): string {
   return signInMail(origin, `${origin}/sign-in/${"x4Zq".repeat(30)}`).html;
 }
 
-function refusalsOf(sent: Record<string, string>, reason: string | undefined): ReadonlyMap<string, string> {
+function errorsOf(sent: Record<string, string>, reason: string | undefined): ReadonlyMap<string, string> {
   if (reason !== undefined) return new Map([["", reason]]);
-  const read = readWatchForm(new URLSearchParams(sent), { hosts: [], receiver: undefined });
-  if (!("refusals" in read)) throw new Error("The form must be refused");
-  return read.refusals;
+  const read = readWatchForm(new URLSearchParams(sent), { hosts: [], receiver: undefined, secret: new Uint8Array(32) });
+  if (!("errors" in read)) throw new Error("The form must be refused");
+  return read.errors;
 }

@@ -224,7 +224,7 @@ describe("a watch of a member", () => {
     expect(preview).toContain("15 opportunities more than before, and 15 no longer");
     expect((await post(`/watches/${saved}`, { action: "search", query: "status=sideways" }, ann)).status).toBe(400);
     expect(placeOf(await post(`/watches/${saved}`, { action: "search", query: "words=marine" }, ann))).toBe(
-      `/watches/${saved}?done=changed`,
+      `/watches/${saved}?done=search`,
     );
     expect(JSON.parse(watchRows()[0]?.definition ?? "").filter).toEqual({ words: "marine" });
     await post(`/watches/${saved}`, { action: "search", query: "words=research" }, ann);

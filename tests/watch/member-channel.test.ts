@@ -69,13 +69,17 @@ describe("a channel", () => {
   test("that a watch has stays with an empty field; a new watch needs an address", () => {
     const form = new URLSearchParams("title=Q&when=now&zone=UTC&at_least=material&to=channel&channel=");
     const receiver = sealChannel(new URL(TEAMS), SECRET);
-    expect(readWatchForm(form, { hosts, receiver })).toMatchObject({ place: "present" });
-    expect(readWatchForm(form, { hosts, receiver: { to: "member" } })).toEqual({
-      refusals: new Map([["channel", "Enter the address that Teams shows for the workflow. It begins with https://."]]),
+    const read = (context: Pick<Parameters<typeof readWatchForm>[1], "hosts" | "receiver">) =>
+      readWatchForm(form, { ...context, secret: SECRET });
+    expect(read({ hosts, receiver })).toMatchObject({ choices: { title: "Q" } });
+    expect(read({ hosts, receiver })).not.toHaveProperty("choices.receiver");
+    expect(read({ hosts, receiver: { to: "member" } })).toEqual({
+      errors: new Map([["channel", "Enter the address that Teams shows for the workflow. It begins with https://."]]),
     });
     form.set("channel", TEAMS);
-    expect(readWatchForm(form, { hosts: [], receiver })).toMatchObject({
-      refusals: new Map([["channel", "This server sends only to mailboxes. Its operator can allow prod-12.westus.logic.azure.com."]]),
+    expect(read({ hosts, receiver })).toMatchObject({ choices: { receiver } });
+    expect(read({ hosts: [], receiver })).toMatchObject({
+      errors: new Map([["channel", "This server sends only to mailboxes. Its operator can allow prod-12.westus.logic.azure.com."]]),
     });
   });
 });

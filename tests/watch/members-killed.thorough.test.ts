@@ -65,7 +65,7 @@ describe("a run of the watches of a member that is killed at every step", () => 
     };
     const run = (watches: WatchDb) => runWatches({ ...context(), db: watches, sendToMember });
     const edits = [
-      () => changeOwn(file, "m", "a", (before) => ({ definition: { ...before, title: "Renamed" } })),
+      () => changeOwn(file, "m", "a", { title: "Renamed" }),
       async () => {
         const watch = await ownWatch(file, "m", "b");
         if (watch === undefined) throw new Error("there is no watch b");
@@ -113,14 +113,7 @@ describe("an action of a member that is killed at every step", () => {
     ["saves a watch", (db) => addOwnWatch(db, "m", "new", definition("new"), beginning)],
     ["follows", (db) => follow(db, "m", "id-3", true, { name: "f", at: 0, feed: null })],
     ["ends that", (db) => follow(db, "m", "id-1", false, { name: "f", at: 0, feed: null })],
-    [
-      "edits a watch",
-      (db) =>
-        changeOwn(db, "m", "w", (before) => ({
-          definition: { ...before, title: "Renamed" },
-          difference: { joining: ["id-9"], leaving: ["id-1"] },
-        })),
-    ],
+    ["edits a watch", (db) => changeOwn(db, "m", "w", { title: "Renamed" }, { joining: ["id-9"], leaving: ["id-1"] })],
     ["mutes", async (db) => mute(db, await own(db, "w"), "id-1", 1)],
     ["pauses", async (db) => pause(db, await own(db, "w"), "you paused it")],
     ["resumes", async (db) => resume(db, await own(db, "w"))],

@@ -3,17 +3,17 @@
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
-import { readOpportunities } from "../../opportunities/records.ts";
+import type { SearchFile } from "../../search/search-file.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
-import { differenceOf, matchesAtEnd, matchingEach, matchingIds } from "../../watch/matching.ts";
+import { differenceOf, matchesAtEnd, matchingEach } from "../../watch/matching.ts";
 import { countsInWords } from "../../watch/message.ts";
 import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
 import { countMatched, positionOf } from "../../watch/position.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { receiverName } from "../../watch/send.ts";
-import { SAMPLE, testMessage } from "../../watch/test-message.ts";
+import { testMessage } from "../../watch/test-message.ts";
 import { isOfMember, type PendingMessage, type Watch, type WatchDefinition, type WatchStatus } from "../../watch/watch.ts";
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
@@ -96,13 +96,12 @@ export function testCommand(command: CliCommand): CliCommand {
     const stop = stopSignal(machine);
     await withWatches(command, "create", async (db, catalog) => {
       const watches = await requireWatch(db, name);
-      const { definition } = watches[0];
-      const ids = await withSearchIndex(command, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
-      const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
+      const testEach = (index: SearchFile) => Promise.all(watches.map((watch) => testMessage(catalog, index, watch, machine)));
+      const messages = await withSearchIndex(command, catalog, testEach, stop);
       await withSending(command, watches, async (sending) => {
-        for (const watch of watches) {
+        for (const [n, message] of messages.entries()) {
+          const watch = watches[n] ?? watches[0];
           const { receiver } = watch.definition;
-          const message = testMessage(watch, sample, machine);
           const sent = { id: message.id, body: JSON.stringify(message) };
           await (isOfMember(receiver) ? sending.sendToMember([{ watch, message: sent }], sent.id, stop) : sending.send(watch, sent, stop));
           if (!options.json) machine.printError(`${receiverName(receiver)} accepted a test message`);
