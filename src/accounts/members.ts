@@ -3,23 +3,11 @@
  * a row in `keys`, of the account "members" and with a hash of which nobody has the key: quotas, sessions, addresses of feeds and their end are
  * then those of keys (E-80). The row is made at the first sign-in, so that nobody stores anything by asking for links. (E-186)
  */
-import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
+import { asc, isNotNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import {
-  deleteBy,
-  insertInto,
-  orIgnore,
-  pick,
-  query,
-  select,
-  selectAll,
-  selectAmong,
-  selectSome,
-  update,
-  updateBy,
-} from "../../db/query.ts";
+import { deleteBy, insertInto, orIgnore, pick, query, select, selectAll, selectAmong, selectSome, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { accounts, allowed, keys } from "../../db/schema/sqlite/state.ts";
+import { allowed, keys } from "../../db/schema/sqlite/state.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isMailAddress } from "../text/mail-address.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -27,39 +15,21 @@ import { createAccount, findAccount } from "./account.ts";
 import { nextGeneration } from "./generations.ts";
 import { storeKey } from "./key.ts";
 
-type RandomBytes = (count: number) => Uint8Array;
-
 /** The account of all members. `accounts set members --subscription inactive` shuts all of them out, and its plan is their quota. */
-const MEMBERS_ACCOUNT = "members";
-const MEMBERS_PLAN = "starter";
+const ACCOUNT = { name: "members", plan: "starter" };
 
 const allAllowed = query({}, () => selectAll(allowed).orderBy(asc(allowed.entry)));
-const entryOf = selectSome(allowed, ["entry"], "entry");
+const allowedAmong = selectAmong(allowed, ["entry"], "entry");
 const insertAllowed = insertInto(allowed, { onConflict: orIgnore });
 const removeAllowed = deleteBy(allowed, "entry");
-const allMembers = query({}, () =>
-  select(pick(keys, "id", "member", "created_at", "last_used_at"))
-    .from(keys)
-    .where(isNotNull(keys.member))
-    .orderBy(asc(keys.member)),
-);
+const allMembers = query({}, () => {
+  const fields = pick(keys, "id", "member", "created_at", "last_used_at");
+  return select(fields).from(keys).where(isNotNull(keys.member)).orderBy(asc(keys.member));
+});
 const byAddress = selectSome(keys, ["id", "sign_ins"], "member");
-/** The address of a member who may be written to now. A key that is revoked has none. */
-const addressById = query({ id: keys.id }, ({ id }) =>
-  select({ member: keys.member })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .where(and(eq(keys.id, id), eq(accounts.subscription, "active"))),
-);
-const statesAmong = selectAmong(keys, ["id", "revoked_at"], "id");
-const countSignIn = query(pick(keys, "id", "sign_ins"), ({ id, sign_ins }) =>
-  update(keys)
-    .set({ sign_ins: fragment`${keys.sign_ins} + 1` })
-    .where(and(eq(keys.id, id), eq(keys.sign_ins, sign_ins))),
-);
+const byId = selectSome(keys, ["member"], "id");
+const setSignIns = updateBy(keys, ["sign_ins"], "id");
 const end = updateBy(keys, ["revoked_at", "generation", "member"], "id");
-
-type Member = { id: string; address: string; created_at: EpochMs; last_used_at: EpochMs | null };
 
 /** What RFC 5321 lets a path have. */
 const ADDRESS_MAX = 254;
@@ -83,20 +53,16 @@ function readEntry(text: string): string {
 }
 
 /** What is allowed, and who has signed in. */
-export async function listMembers(db: StateSql): Promise<{ allowed: { entry: string; added_at: EpochMs }[]; members: Member[] }> {
+export async function listMembers(db: StateSql) {
   const members = await db.all(allMembers);
-  return {
-    allowed: await db.all(allAllowed),
-    members: members.map(({ member, ...row }) => ({ ...row, address: member ?? "" })),
-  };
+  return { allowed: await db.all(allAllowed), members: members.map(({ member, ...row }) => ({ ...row, address: member ?? "" })) };
 }
 
 /** Allows addresses and domains, and denies addresses. Returns the entries, and the ids of the members who are denied now. */
-export async function allowMembers(db: StateDb, texts: readonly string[], now: EpochMs): Promise<{ entries: string[]; ended: string[] }> {
+export async function allowMembers(db: StateDb, texts: readonly string[], now: EpochMs) {
   const entries = texts.map(readEntry);
   return db.transaction(async (sql) => {
-    if ((await findAccount(sql, MEMBERS_ACCOUNT)) === undefined)
-      await createAccount(sql, { name: MEMBERS_ACCOUNT, plan: MEMBERS_PLAN }, now);
+    if ((await findAccount(sql, ACCOUNT.name)) === undefined) await createAccount(sql, ACCOUNT, now);
     for (const entry of entries) await sql.run(insertAllowed, { entry, added_at: now });
     return { entries, ended: await endOthers(sql, [], now) };
   });
@@ -106,17 +72,13 @@ export async function allowMembers(db: StateDb, texts: readonly string[], now: E
  * Removes entries, and ends the members who then may not sign in, and those who are named. Returns the ids of the members who ended, and
  * those of the addresses that a domain still allows: they may come again.
  */
-export async function endMembers(
-  db: StateDb,
-  texts: readonly string[],
-  now: EpochMs,
-): Promise<{ entries: string[]; ended: string[]; stillAllowed: string[] }> {
+export async function endMembers(db: StateDb, texts: readonly string[], now: EpochMs) {
   const entries = texts.map(readEntry);
   return db.transaction(async (sql) => {
-    const known = await listMembers(sql);
+    const { allowed, members } = await listMembers(sql);
+    const known = new Set([...allowed.map(({ entry }) => entry), ...members.map(({ address }) => address)]);
     for (const entry of entries) {
-      const isKnown = known.allowed.some((each) => each.entry === entry) || known.members.some(({ address }) => address === entry);
-      if (!isKnown) throw new Failure(`Cannot remove ${entry}: it is not there; fundfeed members list shows what is`);
+      if (!known.has(entry)) throw new Failure(`Cannot remove ${entry}: it is not there; fundfeed members list shows what is`);
       await sql.run(removeAllowed, { entry });
     }
     const ended = await endOthers(sql, entries, now);
@@ -126,10 +88,7 @@ export async function endMembers(
   });
 }
 
-/**
- * Ends the members who may not sign in any more, and these. Their cookies and addresses of feeds are refused from the next request on, and
- * their mail addresses are erased.
- */
+/** Ends these members, and those who may not sign in any more: their cookies and feeds end at once, and their addresses are erased. */
 async function endOthers(sql: StateSql, named: readonly string[], now: EpochMs): Promise<string[]> {
   const ended: string[] = [];
   for (const { id, address } of (await listMembers(sql)).members)
@@ -141,45 +100,45 @@ async function endOthers(sql: StateSql, named: readonly string[], now: EpochMs):
 
 /** Whether an address may sign in: it or its domain is allowed, and it is not denied. */
 async function isAllowed(sql: StateSql, address: string): Promise<boolean> {
-  const has = async (entry: string) => (await sql.get(entryOf, { entry })) !== undefined;
-  if (await has(`!${address}`)) return false;
-  return (await has(address)) || (await has(address.slice(address.lastIndexOf("@"))));
+  const denial = `!${address}`;
+  const found = await sql.all(allowedAmong, { entry: [denial, address, address.slice(address.lastIndexOf("@"))] });
+  return found.length > 0 && found.every(({ entry }) => entry !== denial);
 }
 
 /** How often an address has signed in; undefined if it may not, or not now. */
 export async function signInsOf(sql: StateSql, address: string): Promise<number | undefined> {
-  if (!(await isAllowed(sql, address))) return undefined;
-  if ((await findAccount(sql, MEMBERS_ACCOUNT))?.subscription !== "active") return undefined;
+  if (!(await isAllowed(sql, address)) || (await findAccount(sql, ACCOUNT.name))?.subscription !== "active") return undefined;
   return (await sql.get(byAddress, { member: address }))?.sign_ins ?? 0;
 }
 
 /** Signs an address in for the nth time. Returns the id of the member; undefined if it has signed in since, or may not any more. */
 export async function signInMember(
   db: StateDb,
-  address: string,
+  member: string,
   sign_ins: number,
-  randomBytes: RandomBytes,
+  randomBytes: (count: number) => Uint8Array,
   now: EpochMs,
 ): Promise<string | undefined> {
   return db.transaction(async (sql) => {
-    if ((await signInsOf(sql, address)) !== sign_ins) return undefined;
-    const known = await sql.get(byAddress, { member: address });
-    if (known !== undefined) return (await sql.run(countSignIn, { id: known.id, sign_ins })) === 1 ? known.id : undefined;
-    const account = await findAccount(sql, MEMBERS_ACCOUNT);
-    if (account === undefined) return undefined;
+    const account = await findAccount(sql, ACCOUNT.name);
+    if (account === undefined || (await signInsOf(sql, member)) !== sign_ins) return undefined;
+    const known = await sql.get(byAddress, { member });
     const hash = Buffer.from(randomBytes(32)); // Of no key.
-    const row = { account_id: account.id, generation: await nextGeneration(sql, "keys"), hash, member: address, sign_ins: 1 };
-    return storeKey(sql, row, randomBytes, now);
+    const row = { account_id: account.id, generation: await nextGeneration(sql, "keys"), hash, member, sign_ins: 1 };
+    if (known === undefined) return storeKey(sql, row, randomBytes, now);
+    await sql.run(setSignIns, { id: known.id, sign_ins: sign_ins + 1 });
+    return known.id;
   });
 }
 
 /** Where mails to a member go; undefined if the member was removed, or members are shut out. */
 export async function addressOfMember(sql: StateSql, id: string): Promise<string | undefined> {
-  return (await sql.get(addressById, { id }))?.member ?? undefined;
+  const isOpen = (await findAccount(sql, ACCOUNT.name))?.subscription === "active";
+  return (isOpen && (await sql.get(byId, { id }))?.member) || undefined;
 }
 
 /** Those of these members who were removed; not those who are only shut out. */
 export async function removedAmong(sql: StateSql, ids: readonly string[]): Promise<string[]> {
-  const present = new Set((await sql.all(statesAmong, { id: ids })).flatMap(({ id, revoked_at }) => (revoked_at === null ? [id] : [])));
+  const present = new Set((await listMembers(sql)).members.map(({ id }) => id));
   return ids.filter((id) => !present.has(id));
 }

@@ -28,7 +28,7 @@ import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, withLastChanges } from "./results.tsx";
 import { Alert, readSearchForm, SearchFields, tidyAddress } from "./search-form.tsx";
 import { Relative } from "./times.tsx";
-import { ActionForm, FollowForm, type SentForm, WatchFields } from "./watch-fields.tsx";
+import { FollowForm, PostForm, type SentForm, WatchFields } from "./watch-fields.tsx";
 
 export type MemberContext = Omit<PageContext, "member"> & {
   watches: WatchDb;
@@ -161,11 +161,9 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
       {wrong === undefined && <p class="lead">{await meaningOf(catalog, about, ids, now)}</p>}
       <p>You get a mail when one is new, when one changes, and when one no longer matches, but not about what matches already.</p>
       <Alert>{tooMany}</Alert>
-      <form class="sign-in" method="post" action="/watches">
-        <input type="hidden" name="query" value={queryOf(form.given)} />
+      <PostForm to="/watches" values={{ query: queryOf(form.given) }} submit="Save">
         <WatchFields definition={definition} sent={sent} hosts={hosts} />
-        <button type="submit">Save</button>
-      </form>
+      </PostForm>
     </>
   );
   return pageWith(context, "watches", "Mail me what changes", content);
@@ -191,7 +189,8 @@ function cutAtWord(text: string): string {
 export async function watchSearchPage(context: MemberContext, watch: Watch): Promise<BrowsePage | undefined> {
   const { catalog, now, query, sent } = context;
   const { name, definition } = watch;
-  const action = `/watches/${name}/search`;
+  const to = `/watches/${name}`;
+  const action = `${to}/search`;
   if (definition.follows) return undefined;
   const location = query.size === 0 ? addressOf(action, searchOf(definition)) : tidyAddress(action, query);
   if (location !== undefined) return { location };
@@ -200,22 +199,19 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
     <>
       <SearchFields action={action} form={form} now={now} />
       {wrong === undefined && (
-        <Part id="means" title="What this means">
+        <section aria-labelledby="means">
+          <h2 id="means">What this means</h2>
           <Alert>{sent?.errors.get("") ?? tooMany}</Alert>
           <p>{await meaningOf(catalog, { ...definition, ...about }, ids, now)}</p>
           <p>
             {counted(difference.joining.length, "opportunity", "opportunities")} more than before, and{" "}
             {withCommas(difference.leaving.length)} no longer. That is not mailed; what has changed and was not mailed yet still is.
           </p>
-          <form class="sign-in" method="post" action={`/watches/${name}`}>
-            <input type="hidden" name="action" value="search" />
-            <input type="hidden" name="query" value={queryOf(form.given)} />
-            <button type="submit">Save this search</button>
-          </form>
-        </Part>
+          <PostForm to={to} values={{ action: "search", query: queryOf(form.given) }} submit="Save this search" />
+        </section>
       )}
       <p>
-        <a href={`/watches/${name}`}>Back to the watch</a>
+        <a href={to}>Back to the watch</a>
       </p>
     </>
   );
@@ -227,16 +223,6 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
 function searchOf({ filter, all_sources }: Matching): Record<string, string> {
   const given = Object.fromEntries(Object.entries(filter).map(([field, value]) => [field, `${value}`]));
   return { ...given, ...(all_sources && { all_sources: "yes" }) };
-}
-
-/** A part of a page. */
-function Part({ id, title, children }: { id: string; title: string; children: Child }) {
-  return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {children}
-    </section>
-  );
 }
 
 /** One watch: its search, the state of its mails, and the available actions. */
@@ -261,29 +247,30 @@ export async function watchPage(context: MemberContext, watch: Watch): Promise<B
         {!definition.follows && [" · ", <a href={addressOf(`${to}/search`, searchOf(definition))}>Change the search</a>]}
       </p>
       <StateFacts watch={watch} state={state} now={now} />
-      <ActionForm to={to} actions={actions} />
-      <Part id="change" title="Change it">
-        <form class="sign-in" method="post" action={to}>
-          <input type="hidden" name="action" value="edit" />
+      <PostForm to={to} actions={actions} />
+      <section aria-labelledby="change">
+        <h2 id="change">Change it</h2>
+        <PostForm to={to} values={{ action: "edit" }} submit="Save">
           <WatchFields definition={{ ...definition, title }} sent={sent} hosts={hosts} />
-          <button type="submit">Save</button>
-        </form>
-      </Part>
+        </PostForm>
+      </section>
       {muted.length > 0 && (
-        <Part id="muted" title="Left out">
+        <section aria-labelledby="muted">
+          <h2 id="muted">Left out</h2>
           <ul class="changes">
             {muted.map((id) => (
               <li key={id}>
-                <ActionForm to={to} values={{ id }} actions={{ unmute: "Report it again" }}>
+                <PostForm to={to} values={{ id }} actions={{ unmute: "Report it again" }}>
                   <a href={opportunityAddress(id)}>{titles.get(id) ?? id}</a>
-                </ActionForm>
+                </PostForm>
               </li>
             ))}
           </ul>
-        </Part>
+        </section>
       )}
       {deliveries.length > 0 && (
-        <Part id="mails" title="Mails">
+        <section aria-labelledby="mails">
+          <h2 id="mails">Mails</h2>
           <ul class="changes">
             {deliveries.map(({ id, delivered_at, counts }) => (
               <li key={id}>
@@ -291,7 +278,7 @@ export async function watchPage(context: MemberContext, watch: Watch): Promise<B
               </li>
             ))}
           </ul>
-        </Part>
+        </section>
       )}
     </>
   );

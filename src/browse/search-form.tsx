@@ -240,7 +240,15 @@ export function InputField({ name, label, form, help, offered, ...input }: Input
   const list = offered && `${name}-list`;
   return (
     <Labelled {...{ name, label, form, help }}>
-      <input id={name} name={name} value={form.given[name] ?? ""} list={list} autocomplete="off" {...input} {...describedBy(name, form, help)} />
+      <input
+        id={name}
+        name={name}
+        value={form.given[name] ?? ""}
+        list={list}
+        autocomplete="off"
+        {...input}
+        {...describedBy(name, form, help)}
+      />
       {offered && (
         <datalist id={list}>
           {offered.map(({ code, name: text }) => (

@@ -41,16 +41,17 @@ export function WatchFields({ definition, sent, hosts }: WatchFieldsProps) {
 }
 
 type Texts = Readonly<Record<string, string>>;
-type ActionFormProps = { to: string; values?: Texts; actions: Texts; children?: Child };
+type PostFormProps = { to: string; values?: Texts; submit?: string; actions?: Texts; children?: Child };
 
-/** Buttons in a line. `actions` has the words of each by its action, and `values` is sent with all. */
-export function ActionForm({ to, values = {}, actions, children }: ActionFormProps) {
+/** A form. `values` are sent with it. Its button is `submit`, or it has a button for each of `actions`, in one line. */
+export function PostForm({ to, values = {}, submit, actions = {}, children }: PostFormProps) {
   return (
-    <form class="line" method="post" action={to}>
-      {children}
+    <form class={submit === undefined ? "line" : "sign-in"} method="post" action={to}>
       {Object.entries(values).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
+      {children}
+      {submit !== undefined && <button type="submit">{submit}</button>}
       {Object.entries(actions).map(([action, words]) => (
         <button key={action} type="submit" name="action" value={action} data-second={action === "follow" ? undefined : ""}>
           {words}
@@ -69,5 +70,5 @@ export function FollowForm({ id, isFollowed, back, isMuted }: FollowProps) {
     ...(isMuted === true && { unmute: "Report it in my mails again" }),
     ...(isMuted === false && { mute: "Leave out of my mails" }),
   };
-  return <ActionForm to="/follow" values={{ id, back }} actions={actions} />;
+  return <PostForm to="/follow" values={{ id, back }} actions={actions} />;
 }

@@ -6,6 +6,7 @@
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import type { Tokens } from "../accounts/sealed.ts";
 import { Alert, InputField } from "../browse/search-form.tsx";
+import { PostForm } from "../browse/watch-fields.tsx";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { type Admission, type Arrival, Refused } from "./admission.ts";
 import { formPage, redirect, requireSameOrigin, safePath } from "./form-response.tsx";
@@ -77,7 +78,8 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
       const [, token] = /^\/sign-in\/([\w-]+)$/.exec(path) ?? [];
       const asked = { line: "sign-in", isCheap: true } as const;
       if (method === "GET" && token !== undefined) return admit(arrival, { ...asked, work: () => showLink(token) });
-      if (method === "GET") return path === "/sign-out" ? signOutPage() : page(200, safePath(new URLSearchParams(query).get("to")));
+      if (method === "GET")
+        return path === "/sign-out" ? formPage("Sign out", SIGN_OUT) : page(200, safePath(new URLSearchParams(query).get("to")));
       if (method !== "POST") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
       requireSameOrigin(request);
       if (path === "/sign-out") return redirect("/sign-in", cookie("", 0));
@@ -99,42 +101,24 @@ function signInPage(status: number, to: string, hasLinks: boolean, address = "")
     <>
       <Alert>{REASONS[status]}</Alert>
       {hasLinks && (
-        <form class="sign-in" method="post" action="/sign-in" novalidate={status === 400}>
+        <PostForm to="/sign-in" values={{ to }} submit="Mail me a link">
           <p class="lead">Enter your mail address, and you get a link that signs you in.</p>
-          <input type="hidden" name="to" value={to} />
           <InputField name="address" label="Mail address" form={form} type="email" autocomplete="email" required />
-          <button type="submit">Mail me a link</button>
-        </form>
+        </PostForm>
       )}
       <details class="sign-in-key" open={!hasLinks || REASONS[status] !== undefined}>
         <summary>{hasLinks ? "Sign in with an API key instead" : "Sign in with an API key"}</summary>
         <p>With an API key of this service you can read its pages. Each page counts as one request of the key.</p>
-        <form class="sign-in" method="post" action="/sign-in">
-          <input type="hidden" name="to" value={to} />
-          <InputField
-            name="key"
-            label="API key"
-            form={form}
-            type="password"
-            autocomplete="current-password"
-            required
-          />
-          <button type="submit">Sign in</button>
-        </form>
+        <PostForm to="/sign-in" values={{ to }} submit="Sign in">
+          <InputField name="key" label="API key" form={form} type="password" autocomplete="current-password" required />
+        </PostForm>
       </details>
     </>
   );
   return formPage("Sign in", content, status);
 }
 
-function signOutPage(): Response {
-  const content = (
-    <form class="sign-in" method="post" action="/sign-out">
-      <button type="submit">Sign out of this browser</button>
-    </form>
-  );
-  return formPage("Sign out", content);
-}
+const SIGN_OUT = <PostForm to="/sign-out" submit="Sign out of this browser" />;
 
 function sentPage(): Response {
   const content = (
@@ -156,9 +140,7 @@ function linkPage(address: string, token: string): Response {
       <p class="lead">
         You sign in as <strong>{address}</strong>, in this browser, for 30 days.
       </p>
-      <form class="sign-in" method="post" action={`/sign-in/${token}`}>
-        <button type="submit">Sign in</button>
-      </form>
+      <PostForm to={`/sign-in/${token}`} submit="Sign in" />
       <p class="quiet">Did you not ask for this? Then close this page: nothing happens without the button.</p>
     </>
   );

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page to unsubscribe from the mails of one watch, without a sign-in. */
+import { PostForm } from "../browse/watch-fields.tsx";
 import { formPage } from "./form-response.tsx";
 
 /** The page that asks before the mails of these watches end; without any, the page that says that they have ended. */
@@ -10,10 +11,7 @@ export function unsubscribePage(path: string, titles: readonly string[] = []): R
         <p class="lead">
           They come from {titles.map((title) => `“${title}”`).join(", ")}. A member can resume them at <a href="/watches">My watches</a>.
         </p>
-        <form class="sign-in" method="post" action={path}>
-          <input type="hidden" name="List-Unsubscribe" value="One-Click" />
-          <button type="submit">Stop these mails</button>
-        </form>
+        <PostForm to={path} values={{ "List-Unsubscribe": "One-Click" }} submit="Stop these mails" />
       </>
     );
     return formPage("Stop these mails?", content);

@@ -5,7 +5,7 @@
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
 import type { Watch, WatchDefinition } from "./watch.ts";
-import { addRow, type Beginning, changeRow, countMembersWatches, type Difference, removeKey, removeOwned, watchesOf } from "./watches.ts";
+import { addRow, type Beginning, changeRow, countMembersWatches, type Difference, removeOwned, removeWatch, watchesOf } from "./watches.ts";
 
 export const LIMITS = {
   /** Limits for one member and for all members together. */
@@ -15,8 +15,6 @@ export const LIMITS = {
   /** The opportunities that a watch matches when it is saved. */
   matching: 10_000,
 };
-
-const FULL = "This server has as many watches as it takes. Ask its operator.";
 
 /** The defaults for followed opportunities: changes that matter, and two reminders. */
 const FOLLOWED: Omit<WatchDefinition, "filter"> = {
@@ -29,20 +27,18 @@ const FOLLOWED: Omit<WatchDefinition, "filter"> = {
 };
 
 /** Adds a watch of a member. Returns the reason if nothing was stored. */
-export async function addOwnWatch(
-  db: WatchDb,
-  owner: string,
-  name: string,
-  definition: WatchDefinition,
-  beginning: Beginning,
-): Promise<string | undefined> {
+export async function addOwnWatch(db: WatchDb, owner: string, name: string, definition: WatchDefinition, beginning: Beginning) {
   return db.transaction(async (sql) => {
     const own = (await watchesOf(sql, owner)).filter(({ definition }) => !definition.follows).length;
     if (own >= LIMITS.watches) return `You have ${LIMITS.watches} watches, which is the most. Remove one first.`;
-    if ((await countMembersWatches(sql)) >= LIMITS.watchesOfAll) return FULL;
-    await addRow(sql, name, definition, beginning, owner);
-    return undefined;
+    return addUnlessFull(sql, owner, name, definition, beginning);
   });
+}
+
+async function addUnlessFull(sql: WatchSql, owner: string, name: string, definition: WatchDefinition, beginning: Beginning) {
+  if ((await countMembersWatches(sql)) >= LIMITS.watchesOfAll) return "This server has as many watches as it takes. Ask its operator.";
+  await addRow(sql, name, definition, beginning, owner);
+  return undefined;
 }
 
 /** The watch of a member with this name; undefined if there is none, or if it belongs to somebody else. */
@@ -74,18 +70,14 @@ export async function follow(
   return db.transaction(async (sql) => {
     const watch = await followingOf(sql, owner);
     const before = watch?.definition.filter.id ?? [];
-    const others = before.filter((each) => each !== id);
-    const after = isFollowed ? [...others, id] : others;
+    if (before.includes(id) === isFollowed) return undefined;
+    const after = isFollowed ? [...before, id] : before.filter((each) => each !== id);
     if (after.length > LIMITS.followed) return `You follow ${LIMITS.followed} opportunities, which is the most.`;
-    if (after.length === before.length) return undefined; // Nothing to change.
-    if (watch === undefined) {
-      if ((await countMembersWatches(sql)) >= LIMITS.watchesOfAll) return FULL;
-      await addRow(sql, name, { ...FOLLOWED, filter: { id: after } }, { ...beginning, matched: after }, owner);
-    } else if (after.length === 0) await removeKey(sql, watch);
-    else {
-      const difference = isFollowed ? { joining: [id], leaving: [] } : { joining: [], leaving: [id] };
-      await changeRow(sql, { ...watch, definition: { ...watch.definition, filter: { id: after } } }, difference);
-    }
+    const filter = { id: after };
+    if (watch === undefined) return addUnlessFull(sql, owner, name, { ...FOLLOWED, filter }, { ...beginning, matched: after });
+    const [joining, leaving] = isFollowed ? [[id], []] : [[], [id]];
+    if (after.length === 0) await removeWatch(sql, watch);
+    else await changeRow(sql, { ...watch, definition: { ...watch.definition, filter } }, { joining, leaving });
     return undefined;
   });
 }

@@ -133,13 +133,8 @@ export async function addRow(
 }
 
 /** Removes a watch with all that is stored of it. */
-export async function removeWatch(db: WatchDb, { name }: Pick<Watch, "name">): Promise<void> {
+export async function removeWatch(db: WatchSql, { name }: Pick<Watch, "name">): Promise<void> {
   await db.run(removeByName, { name });
-}
-
-/** Removes one receiver of a watch. */
-export async function removeKey(sql: WatchSql, { key }: Pick<Watch, "key">): Promise<void> {
-  await sql.run(remove, { key });
 }
 
 export type Muted = { id: string; muted_at: EpochMs };

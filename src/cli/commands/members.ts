@@ -13,9 +13,8 @@ export function addCommand(command: CliCommand): CliCommand {
     .examples("fundfeed members add a@uni.example @lab.example", "fundfeed members add '!b@lab.example'")
     .action(async (given: string[]) => {
       const { entries, ended } = await command.withState((db) => allowMembers(db, given, command.machine.now()));
-      const removed = await removeTheirWatches(command, ended);
-      const gone = ended.length === 0 ? "" : `; removed ${endedInWords(ended, removed)}`;
-      command.print({ entries, members: ended, watches: removed }, `Added ${entries.join(", ")}${gone}`);
+      const { inWords, ...gone } = await goneWith(command, ended);
+      command.print({ entries, ...gone }, `Added ${entries.join(", ")}${ended.length === 0 ? "" : `; removed ${inWords}`}`);
     });
 }
 
@@ -38,22 +37,16 @@ export function removeCommand(command: CliCommand): CliCommand {
     .argument("<entries...>", "addresses, domains and denials, as `members list` shows them")
     .action(async (given: string[]) => {
       const { entries, ended, stillAllowed } = await command.withState((db) => endMembers(db, given, command.machine.now()));
-      const removed = await removeTheirWatches(command, ended);
-      const result = { removed: entries, members: ended, watches: removed };
-      command.print(result, `Removed ${entries.join(", ")}: ${endedInWords(ended, removed)}`);
+      const { inWords, ...gone } = await goneWith(command, ended);
+      command.print({ removed: entries, ...gone }, `Removed ${entries.join(", ")}: ${inWords}`);
       for (const address of stillAllowed)
         command.machine.printError(`The domain still allows ${address}; fundfeed members add '!${address}' denies it`);
     });
 }
 
 /** Removes the watches of members who ended. Even before, they get no mail and cannot sign in; the next `watch run` removes what is left. */
-async function removeTheirWatches(command: CliCommand, ended: readonly string[]): Promise<number> {
-  if (ended.length === 0) return 0;
-  return useAndClose(openWatchFile(watchDirectory(command.opts()), command.machine.now(), { mode: "create" }), (db) =>
-    removeWatchesOf(db, ended),
-  );
-}
-
-function endedInWords(ended: readonly string[], watches: number): string {
-  return `${counted(ended.length, "member")}, with ${counted(watches, "watch", "watches")}`;
+async function goneWith(command: CliCommand, members: readonly string[]) {
+  const open = () => openWatchFile(watchDirectory(command.opts()), command.machine.now(), { mode: "create" });
+  const watches = members.length === 0 ? 0 : await useAndClose(open(), (db) => removeWatchesOf(db, members));
+  return { members, watches, inWords: `${counted(members.length, "member")}, with ${counted(watches, "watch", "watches")}` };
 }
