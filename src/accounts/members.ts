@@ -1,7 +1,6 @@
 /**
- * Members: people with a mail address and without a key. The operator allows addresses and domains. Who signs in by a link that was mailed gets
- * a row in `keys`, of the account "members" and with a hash of which nobody has the key: quotas, sessions, addresses of feeds and their end are
- * then those of keys (E-80). The row is made at the first sign-in, so that nobody stores anything by asking for links. (E-186)
+ * Members: people with an allowed mail address and without a key. Who signs in by a link gets a row in `keys`, with a hash of which nobody has
+ * the key: quotas, sessions, feeds and their end are then those of keys (E-80), and nobody stores anything by asking for links. (E-186)
  */
 import { asc, isNotNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";

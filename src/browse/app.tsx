@@ -8,7 +8,6 @@ import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { ChannelHost } from "../watch/member-channel.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER, omit } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
@@ -62,7 +61,7 @@ export type BrowseOptions = {
 type UpPages = {
   hasSignIn: boolean;
   openWatches?: (() => Promise<WatchDb>) | undefined;
-  hosts?: readonly ChannelHost[];
+  hosts?: readonly string[];
 };
 
 /** `fetch` returns a response to every request, and never throws. */

@@ -11,7 +11,6 @@ import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { differenceOf, type Matching, matchingEach, watchedInWords } from "../watch/matching.ts";
-import type { ChannelHost } from "../watch/member-channel.ts";
 import { followingOf, LIMITS, ownWatch } from "../watch/member-watches.ts";
 import { countsInWords } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
@@ -23,7 +22,7 @@ import type { Watch, WatchDefinition } from "../watch/watch.ts";
 import { scheduleInWords } from "../watch/watch-form.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
-import { Fact } from "./marks.tsx";
+import { Fact, Section } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, withLastChanges } from "./results.tsx";
 import { Alert, readSearchForm, SearchFields, tidyAddress } from "./search-form.tsx";
@@ -34,7 +33,7 @@ export type MemberContext = Omit<PageContext, "member"> & {
   watches: WatchDb;
   member: string;
   sent: SentForm | undefined;
-  hosts: readonly ChannelHost[];
+  hosts: readonly string[];
 };
 
 /** An id that no opportunity has, for a list of none. */
@@ -84,7 +83,7 @@ export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
     ) : (
       <ul class="sources">
         {cards.map(({ watch, state }) => (
-          <li class="card" key={watch.name}>
+          <li class="card">
             <h2>
               <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
               <small>{watchedInWords(watch.definition, now)}</small>
@@ -136,17 +135,15 @@ function Trouble({ state: { paused, pending }, definition }: { state: Pick<State
 /** What a form searches for, what of it matches now, and why it cannot be saved. `watch` is the one that gets this search. */
 async function startOf(context: MemberContext, watch?: Watch) {
   const { catalog, index, now } = context;
+  const feed = await latestPosition(catalog); // Before the matches: what is stored between the two reads is reported as new.
   const form = await readSearchForm(context, {});
   const about: Matching = { filter: form.filter, ...(form.allSources && { all_sources: true as const }) };
   const [wrong] = form.errors.values();
   const matchings = wrong === undefined ? [about, ...(watch ? [watch.definition] : [])] : [];
   const [ids = [], former = ids] = await matchingEach(catalog, index, matchings, now);
-  const [count, most] = [withCommas(ids.length), withCommas(LIMITS.matching)];
-  const tooMany =
-    ids.length > LIMITS.matching
-      ? `This search matches ${count} opportunities; a watch can have ${most}. Add words or filters.`
-      : undefined;
-  return { form, about, ids, difference: differenceOf(former, ids), wrong, tooMany };
+  const most = `a watch can have ${withCommas(LIMITS.matching)}. Add words or filters.`;
+  const tooMany = ids.length > LIMITS.matching ? `This search matches ${withCommas(ids.length)} opportunities; ${most}` : undefined;
+  return { form, about, ids, feed, difference: differenceOf(former, ids), wrong, tooMany };
 }
 
 /** The form of a watch before it is saved: what it means, and how much it would have sent. */
@@ -199,8 +196,7 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
     <>
       <SearchFields action={action} form={form} now={now} />
       {wrong === undefined && (
-        <section aria-labelledby="means">
-          <h2 id="means">What this means</h2>
+        <Section id="means" title="What this means">
           <Alert>{sent?.errors.get("") ?? tooMany}</Alert>
           <p>{await meaningOf(catalog, { ...definition, ...about }, ids, now)}</p>
           <p>
@@ -208,7 +204,7 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
             {withCommas(difference.leaving.length)} no longer. That is not mailed; what has changed and was not mailed yet still is.
           </p>
           <PostForm to={to} values={{ action: "search", query: queryOf(form.given) }} submit="Save this search" />
-        </section>
+        </Section>
       )}
       <p>
         <a href={to}>Back to the watch</a>
@@ -248,37 +244,34 @@ export async function watchPage(context: MemberContext, watch: Watch): Promise<B
       </p>
       <StateFacts watch={watch} state={state} now={now} />
       <PostForm to={to} actions={actions} />
-      <section aria-labelledby="change">
-        <h2 id="change">Change it</h2>
+      <Section id="change" title="Change it">
         <PostForm to={to} values={{ action: "edit" }} submit="Save">
           <WatchFields definition={{ ...definition, title }} sent={sent} hosts={hosts} />
         </PostForm>
-      </section>
+      </Section>
       {muted.length > 0 && (
-        <section aria-labelledby="muted">
-          <h2 id="muted">Left out</h2>
+        <Section id="muted" title="Left out">
           <ul class="changes">
             {muted.map((id) => (
-              <li key={id}>
+              <li>
                 <PostForm to={to} values={{ id }} actions={{ unmute: "Report it again" }}>
                   <a href={opportunityAddress(id)}>{titles.get(id) ?? id}</a>
                 </PostForm>
               </li>
             ))}
           </ul>
-        </section>
+        </Section>
       )}
       {deliveries.length > 0 && (
-        <section aria-labelledby="mails">
-          <h2 id="mails">Mails</h2>
+        <Section id="mails" title="Mails">
           <ul class="changes">
-            {deliveries.map(({ id, delivered_at, counts }) => (
-              <li key={id}>
+            {deliveries.map(({ delivered_at, counts }) => (
+              <li>
                 <Relative at={formatInstant(delivered_at)} now={now} />: {countsInWords(counts)}
               </li>
             ))}
           </ul>
-        </section>
+        </Section>
       )}
     </>
   );
@@ -319,11 +312,8 @@ export async function followingPage(context: MemberContext): Promise<BrowsePage>
 /** The beginning of a watch of a search, or of another search of one, for the process that stores it; or why it is refused. */
 export type SearchStart = Awaited<ReturnType<typeof searchStart>>;
 
-/** The matches are read after the end of the feed: whatever is stored between the two reads is reported as new. */
 export async function searchStart(context: MemberContext, watch?: Watch) {
-  const feed = await latestPosition(context.catalog);
-  const { about, ids, difference, wrong, tooMany } = await startOf(context, watch);
-  // The process that listens stores the ids in one transaction, during which it serves no other request.
+  const { about, ids, feed, difference, wrong, tooMany } = await startOf(context, watch);
   const refused = wrong === undefined ? tooMany : `The search cannot be read. ${wrong}`;
   return refused === undefined ? { about, ids, feed, difference } : { refused };
 }

@@ -1,9 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The form of a watch of a member, with what was typed if it was refused; and the forms that stand on other pages. */
 import type { Child } from "hono/jsx";
-import type { ChannelHost } from "../watch/member-channel.ts";
 import type { WatchDefinition } from "../watch/watch.ts";
-import { FIELDS } from "../watch/watch-form.ts";
+import { FIELDS, shownChoices } from "../watch/watch-form.ts";
 import { Alert, InputField, type SearchForm, SelectField } from "./search-form.tsx";
 
 /** A form that was sent and refused. "" has the reasons that belong to no field. */
@@ -20,18 +19,18 @@ export function sentForm(header: string): SentForm {
   return { given, errors: new Map(errors) };
 }
 
-type WatchFieldsProps = { definition: Partial<WatchDefinition>; sent: SentForm | undefined; hosts: readonly ChannelHost[] };
+type WatchFieldsProps = { definition: Partial<WatchDefinition>; sent: SentForm | undefined; hosts: readonly string[] };
 
 /** The fields besides the search. Those of a channel are shown if there is a choice. */
 export function WatchFields({ definition, sent, hosts }: WatchFieldsProps) {
-  const stored = Object.fromEntries(FIELDS.map(({ name, shown }) => [name, shown?.(definition) ?? ""]));
-  const form = { given: { ...stored, ...sent?.given }, errors: sent?.errors ?? new Map<string, string>() };
+  const form = { given: { ...shownChoices(definition), ...sent?.given }, errors: sent?.errors ?? new Map<string, string>() };
   const hasChannel = hosts.length > 0 || definition.receiver?.to === "channel";
+  const fields = Object.entries(FIELDS).filter(([name]) => hasChannel || !["to", "channel"].includes(name));
   return (
     <>
       <Alert>{form.errors.get("")}</Alert>
-      {FIELDS.filter(({ name }) => hasChannel || !["to", "channel"].includes(name)).map(({ name, label, help, options, input }) => {
-        const field = { name, label, form, help: help?.(definition), key: name };
+      {fields.map(([name, { label, help, options, input }]) => {
+        const field = { name, label, form, help: help?.(definition) };
         if (options === undefined) return <InputField {...field} {...input} />;
         const offered = Object.entries(options).map(([code, name]) => ({ code, name }));
         return <SelectField {...field} options={offered} chosen={form.given[name] ?? ""} />;
@@ -48,12 +47,12 @@ export function PostForm({ to, values = {}, submit, actions = {}, children }: Po
   return (
     <form class={submit === undefined ? "line" : "sign-in"} method="post" action={to}>
       {Object.entries(values).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
+        <input type="hidden" name={name} value={value} />
       ))}
       {children}
       {submit !== undefined && <button type="submit">{submit}</button>}
       {Object.entries(actions).map(([action, words]) => (
-        <button key={action} type="submit" name="action" value={action} data-second={action === "follow" ? undefined : ""}>
+        <button type="submit" name="action" value={action} data-second={action === "follow" ? undefined : ""}>
           {words}
         </button>
       ))}

@@ -1,7 +1,6 @@
 /**
- * Actions of members: every POST of their pages. They are handled here, in the process that listens. The reader only reads, and returns what a
- * search matches now. Each action is one transaction on `watch.db`, which is opened for it. While another program writes to that file, the
- * action waits without making requests wait. (E-186)
+ * Every POST of members' pages. The reader only reads, and returns what a search matches now. Each action is one transaction on `watch.db`,
+ * which is opened for it; while another program writes to it, the action waits, and other requests do not. (E-186)
  */
 import type { WatchDb } from "../../db/engine.ts";
 import { openWatchesIn } from "../../db/open.ts";
@@ -26,26 +25,19 @@ export type MembersDeps = {
   watchDirectory: string;
   /** With the settings of mails to members. */
   machine: Pick<Machine, "env" | "now" | "randomBytes">;
+  /** Called when more links are requested than a server mails. */
   onTooMany: () => void;
   onFailure: (error: unknown) => void;
 };
 
 export type MemberActions = ReturnType<typeof createMemberActions>;
 
-type ActionDeps = Pick<MembersDeps, "watchDirectory" | "machine"> & {
-  access: Access;
-  secret: Uint8Array;
-  forward: Forward;
-  originOf: (request: Request) => string;
-};
+type ActionDeps = MembersDeps & { access: Access; secret: Uint8Array; forward: Forward; originOf: (request: Request) => string };
 
-/** A form of a member. */
 type Act = { arrival: Arrival; owner: string; form: URLSearchParams; signal: AbortSignal };
 
-/** How long an action waits for another writer, and how often it looks. */
 const [BUSY_MAX_MS, BUSY_LOOK_MS] = [5000, 40];
-/** Test mails of one member in 15 minutes. */
-const TESTS_MAX = 5;
+const [TESTS_MAX, TESTS_MS] = [5, 15 * MINUTE_MS];
 /** Most characters of a query, and of a value of a refused form that is shown again. */
 const [QUERY_MAX, SHOWN_MAX] = [4000, 200];
 const UNREADABLE = "The search could not be read. Try again in a moment.";
@@ -96,7 +88,7 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
 
   /** The page of the form with what was typed, and why it was refused. */
   const again = ({ arrival, form, signal }: Act, path: string, errors: ReadonlyMap<string, string>): Promise<Response> => {
-    const given = FIELDS.flatMap(({ name }) => {
+    const given = Object.keys(FIELDS).flatMap((name) => {
       const value = form.get(name);
       return value === null ? [] : [[name, value.slice(0, name === "channel" ? CHANNEL_MAX : SHOWN_MAX).toWellFormed()]];
     });
@@ -135,7 +127,7 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
   };
 
   const test = async (act: Act, name: string): Promise<Response> => {
-    const recent = (testsOf.get(act.owner) ?? []).filter((at) => at > now() - 15 * MINUTE_MS);
+    const recent = (testsOf.get(act.owner) ?? []).filter((at) => at > now() - TESTS_MS);
     if (recent.length >= TESTS_MAX) throw new Refused(429, `You sent ${TESTS_MAX} tests in 15 minutes. Wait a little.`);
     const watch = await withWatches((db) => watchOf(db, act.owner, name));
     testsOf.set(act.owner, [...recent, now()]);

@@ -1,32 +1,22 @@
 /**
- * Sign-in of members by a link that is mailed. The link contains the address, its expiry, and how often the address has signed in, so it works
- * once, on any server, and nothing is stored for it. Only a POST uses it up, because mail scanners open links. (E-186)
+ * Links that sign members in. A link has the address, its expiry, and how often the address has signed in, so it works once, on any server, and
+ * nothing is stored for it. Only a POST uses it up, because mail scanners open links. (E-186)
  */
 import type { StateDb } from "../../db/engine.ts";
 import { plainAddress, signInMember, signInsOf } from "../accounts/members.ts";
 import type { Tokens } from "../accounts/sealed.ts";
-import type { Machine } from "../runtime/machine.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
+import type { MembersDeps } from "./member-actions.ts";
 
-type LinkDeps = {
-  state: StateDb;
-  tokens: Tokens;
-  /** With the settings of mails to members. */
-  machine: Pick<Machine, "env" | "now" | "randomBytes">;
-  /** Called when more links are requested than a server mails. */
-  onTooMany: () => void;
-  onFailure: (error: unknown) => void;
-};
+type LinkDeps = Omit<MembersDeps, "watchDirectory"> & { state: StateDb; tokens: Tokens };
 
 export type SignInLinks = ReturnType<typeof createSignInLinks>;
 
 type Link = [address: string, until: EpochMs, signIns: number, to: string];
 
-/** How long a link works. */
 const LINK_MS = 15 * MINUTE_MS;
 /** An address is looked up this long after the response, at most twice as long, so that response times do not reveal who may sign in. */
 const LATER_MS = 200;
-/** The longest address of a page in a link. */
 const TO_MAX = 500;
 /** The most links that one server mails within the lifetime of a link: to one address, and in total. */
 const [LINKS_MAX, LINKS_OF_ALL_MAX] = [3, 100];

@@ -1,8 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/**
- * Sign-in to the pages with an API key, or as a member with a link (sign-in-link.ts). The cookie names the key but does not contain it, and is
- * refused as soon as the key is not valid. (E-80)
- */
+/** Sign-in to the pages with an API key, or as a member with a link. The cookie names the key, and is refused as soon as that is. (E-80) */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import type { Tokens } from "../accounts/sealed.ts";
 import { Alert, InputField } from "../browse/search-form.tsx";
@@ -23,23 +20,15 @@ type SignInDeps = {
   links?: SignInLinks | undefined;
 };
 
-export type SignIn = {
-  /** The key of a request's cookie, if both are valid. */
-  keyOf: (headers: Headers) => KnownKey | undefined;
-  /** Responds to `/sign-in`, `/sign-in/TOKEN` and `/sign-out`. */
-  respond: (arrival: Arrival) => Promise<Response>;
-};
+export type SignIn = ReturnType<typeof createSignIn>;
 
 const LASTS_MS = 30 * DAY_MS;
-/** The most bytes of a form with a key and the address of a page. */
-const FORM_BYTES_MAX = 8000;
-/** Characters of a wrong address that the form shows again. */
-const SHOWN_MAX = 320;
+/** The most bytes of a form, and characters of a wrong address that is shown again. */
+const [FORM_BYTES_MAX, SHOWN_MAX] = [8000, 320];
 /** Wrong keys per minute that get the form again. A correct key is never refused because of others' wrong ones. */
 const WRONG_MAX = 30;
 
-/** The sign-in of one server. */
-export function createSignIn({ access, sessions, now, isSecure, admit, links }: SignInDeps): SignIn {
+export function createSignIn({ access, sessions, now, isSecure, admit, links }: SignInDeps) {
   const name = isSecure ? "__Host-fundfeed" : "fundfeed"; // Browsers take __Host- only with Secure, from the host itself, for all paths.
   const cookie = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, sameSite: "lax", secure: isSecure, path: "/", maxAge }).serialize();
@@ -68,12 +57,14 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
     return used === undefined ? usedPage() : redirect(safePath(used.to), session(used.id));
   };
   return {
-    keyOf: (headers) => {
+    /** The key of a request's cookie, if both are valid. */
+    keyOf: (headers: Headers): KnownKey | undefined => {
       const text = new Bun.CookieMap(headers.get("cookie") ?? "").get(name);
       const [id, until] = (text === null ? undefined : sessions.open(text))?.split(" ") ?? [];
       return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
     },
-    respond: async (arrival) => {
+    /** Responds to `/sign-in`, `/sign-in/TOKEN` and `/sign-out`. */
+    respond: async (arrival: Arrival): Promise<Response> => {
       const { request, method, path, query } = arrival;
       const [, token] = /^\/sign-in\/([\w-]+)$/.exec(path) ?? [];
       const asked = { line: "sign-in", isCheap: true } as const;
@@ -133,7 +124,6 @@ function sentPage(): Response {
   return formPage("Look into your mailbox", content);
 }
 
-/** The page of a link. */
 function linkPage(address: string, token: string): Response {
   const content = (
     <>

@@ -9,26 +9,24 @@ import { BadValue } from "../text/bad-value.ts";
 import { DeliveryError } from "./attempts.ts";
 import type { ChannelReceiver, HttpReceiver } from "./watch.ts";
 
-/** A domain and its subdomains, at public addresses and by https; or a single server, which may be private or without TLS. */
-export type ChannelHost = { domain: string } | { origin: string };
-
 /** The longest address of a channel. Those of Teams have some 350 characters. */
 export const CHANNEL_MAX = 800;
 
-/** The hosts that an operator lists: "logic.azure.com,http://10.0.0.5:8065". Throws a BadValue. */
-export function readChannelHosts(text: string): ChannelHost[] {
-  return text.split(",").map((each) => readChannelHost(each.trim().toLowerCase()));
-}
-
-function readChannelHost(text: string): ChannelHost {
-  if (/^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(text)) return { domain: text };
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, "")) return { origin: url.origin };
-  throw new BadValue("must list domains such as logic.azure.com, or addresses of servers such as https://chat.lab.example:8443");
+/**
+ * The hosts that an operator lists: "logic.azure.com,http://10.0.0.5:8065". A domain allows its subdomains, at public addresses and by https;
+ * the address of a server allows it alone, which may be private or without TLS. Throws a BadValue.
+ */
+export function readChannelHosts(text: string): string[] {
+  return text.split(",").map((each) => {
+    const host = each.trim().toLowerCase().replace(/\/$/, "");
+    const isServer = /^https?:/.test(host) && URL.parse(host)?.origin === host;
+    if (isServer || /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(host)) return host;
+    throw new BadValue("must list domains such as logic.azure.com, or addresses of servers such as https://chat.lab.example:8443");
+  });
 }
 
 /** The hosts that FUNDFEED_MEMBER_HOSTS allows. Throws a Failure. */
-export function channelHosts({ env }: Pick<Machine, "env">): ChannelHost[] {
+export function channelHosts({ env }: Pick<Machine, "env">): string[] {
   const text = env.FUNDFEED_MEMBER_HOSTS ?? "";
   try {
     return text === "" ? [] : readChannelHosts(text);
@@ -37,24 +35,18 @@ export function channelHosts({ env }: Pick<Machine, "env">): ChannelHost[] {
   }
 }
 
-/** Hosts in words. */
-export function channelHostsInWords(hosts: readonly ChannelHost[]): string {
-  return hosts.map((host) => ("domain" in host ? host.domain : host.origin)).join(", ");
-}
-
 /** The address that a member typed. Throws a BadValue whose sentence is shown to the member. */
-export function readChannel(text: string, hosts: readonly ChannelHost[]): URL {
+export function readChannel(text: string, hosts: readonly string[]): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || text.length > CHANNEL_MAX)
     throw new BadValue("Enter the address that Teams shows for the workflow. It begins with https://.");
   if (allowanceOf(url, hosts) !== undefined) return url;
-  throw new BadValue(`This server sends only to ${channelHostsInWords(hosts) || "mailboxes"}. Its operator can allow ${url.host}.`);
+  throw new BadValue(`This server sends only to ${hosts.join(", ") || "mailboxes"}. Its operator can allow ${url.host}.`);
 }
 
-function allowanceOf(url: URL, hosts: readonly ChannelHost[]): Pick<HttpReceiver, "allow_private" | "allow_http"> | undefined {
-  if (hosts.some((host) => "origin" in host && host.origin === url.origin)) return { allow_private: true, allow_http: true };
-  const isBelow = (domain: string) => `.${url.hostname}`.endsWith(`.${domain}`);
-  const isAllowed = url.protocol === "https:" && url.port === "" && hosts.some((host) => "domain" in host && isBelow(host.domain));
+function allowanceOf(url: URL, hosts: readonly string[]): Pick<HttpReceiver, "allow_private" | "allow_http"> | undefined {
+  if (hosts.includes(url.origin)) return { allow_private: true, allow_http: true };
+  const isAllowed = url.protocol === "https:" && url.port === "" && hosts.some((host) => `.${url.hostname}`.endsWith(`.${host}`));
   return isAllowed ? { allow_private: false, allow_http: false } : undefined;
 }
 

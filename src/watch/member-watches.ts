@@ -1,20 +1,11 @@
-/**
- * Watches of members: limits, and what a member can do to them. Each is one transaction on `watch.db`, as the commands of the operator are, so
- * a concurrent run does no harm: any change of the definition gives the watch another key. (E-51, E-186)
- */
+/** What a member can do to her watches, each in one transaction: a changed definition gets another key, for a concurrent run. (E-51, E-186) */
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
 import type { Watch, WatchDefinition } from "./watch.ts";
 import { addRow, type Beginning, changeRow, countMembersWatches, type Difference, removeOwned, removeWatch, watchesOf } from "./watches.ts";
 
-export const LIMITS = {
-  /** Limits for one member and for all members together. */
-  watches: 20,
-  watchesOfAll: 2000,
-  followed: IDS_MAX,
-  /** The opportunities that a watch matches when it is saved. */
-  matching: 10_000,
-};
+/** Watches of a member and of all members, what one may follow, and what a watch may match when it is saved. */
+export const LIMITS = { watches: 20, watchesOfAll: 2000, followed: IDS_MAX, matching: 10_000 };
 
 /** The defaults for followed opportunities: changes that matter, and two reminders. */
 const FOLLOWED: Omit<WatchDefinition, "filter"> = {

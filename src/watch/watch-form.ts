@@ -4,7 +4,7 @@ import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { findZone } from "../text/zone-name.ts";
-import { type ChannelHost, readChannel, sealChannel } from "./member-channel.ts";
+import { readChannel, sealChannel } from "./member-channel.ts";
 import { readSchedule, WEEKDAYS } from "./schedule.ts";
 import type { Receiver, WatchDefinition, Zone } from "./watch.ts";
 
@@ -55,33 +55,24 @@ type Definition = Partial<WatchDefinition>;
 /** A choice that is undefined removes what the watch has. */
 type Choice = { [name in keyof WatchDefinition]?: WatchDefinition[name] | undefined };
 /** What a form is read with: the allowed hosts of channels, the receiver that the watch has, and the secret that seals another one. */
-type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined; secret: Uint8Array };
+type FormContext = { hosts: readonly string[]; receiver: Receiver | undefined; secret: Uint8Array };
 
 type FormField = {
-  name: string;
   label: string;
   help?: (watch: Definition) => string;
   /** The values that are offered; without them, one is typed. */
   options?: Texts;
-  /** Further attributes of the input. */
   input?: { type?: string; required?: boolean; inputmode?: "numeric" };
-  /** The text that stands for what a watch has. */
+  /** The text of what a watch has, if that is not its value. */
   shown?: (watch: Definition) => string;
   /** Throws a BadValue. `also` returns the text of another field. */
   read?: (text: string, also: (name: string) => string, context: FormContext) => Choice;
 };
 
-export const FIELDS: readonly FormField[] = [
-  {
-    name: "title",
-    label: "Name",
-    input: { required: true },
-    shown: ({ title = "" }) => title,
-    read: (text) => ({ title: readTitle(text) }),
-  },
-  { name: "to", label: "Where to", options: PLACES, shown: ({ receiver = { to: "member" } }) => receiver.to },
-  {
-    name: "channel",
+export const FIELDS: Readonly<Record<string, FormField>> = {
+  title: { label: "Name", input: { required: true }, read: readTitle },
+  to: { label: "Where to", options: PLACES, shown: ({ receiver = { to: "member" } }) => receiver.to },
+  channel: {
     label: "Address of the channel (if to Teams)",
     help: ({ receiver }) => (receiver?.to === "channel" ? `Empty for the one that it has, at ${receiver.host}. ${WORKFLOW}` : WORKFLOW),
     input: { type: "url" },
@@ -90,48 +81,50 @@ export const FIELDS: readonly FormField[] = [
       return text === "" && receiver?.to === "channel" ? {} : { receiver: sealChannel(readChannel(text, hosts), secret) };
     },
   },
-  { name: "when", label: "When", options: WHEN, shown: ({ every = "now" }) => every.replace(/ .*/, "") },
-  {
-    name: "time",
+  when: { label: "When", options: WHEN, shown: ({ every = "now" }) => every.replace(/ .*/, "") },
+  time: {
     label: "At what time",
     help: () => "For mails every day, or on a day of the week",
     options: TIMES,
     shown: ({ every = "day 08:00" }) => every.replace(/.* /, ""),
     read: (time, also) => {
-      if (also("when") === "now") return { every: undefined };
-      if (!Object.hasOwn(WHEN, also("when"))) refuse("Choose a day.");
-      return { every: readSchedule(`${also("when")} ${time}`) ?? refuse("Choose a time, such as 08:00.") };
+      const when = also("when");
+      if (!Object.hasOwn(WHEN, when)) refuse("Choose a day.");
+      if (when === "now") return { every: undefined };
+      return { every: readSchedule(`${when} ${time}`) ?? refuse("Choose a time, such as 08:00.") };
     },
   },
-  {
-    name: "zone",
+  zone: {
     label: "Time zone",
     options: ZONES,
-    shown: ({ zone = "" }) => zone,
     read: (text) => ({ zone: findZone(text) ?? refuse("Choose a time zone of the list.") }),
   },
-  {
-    name: "at_least",
+  at_least: {
     label: "Which changes",
     options: AT_LEAST,
-    shown: ({ at_least = "" }) => at_least,
     read: (text) => (Object.hasOwn(AT_LEAST, text) ? { at_least: text as Severity } : refuse("Choose which changes.")),
   },
-  {
-    name: "remind",
+  remind: {
     label: "Reminders, in days before a deadline (optional)",
     help: () => "For example: 14, 3",
     input: { inputmode: "numeric" },
-    shown: ({ remind = [] }) => remind.join(", "),
     read: readReminders,
   },
-];
+};
+
+/** The texts of what a watch has, by field. */
+export function shownChoices(watch: Definition): Record<string, string> {
+  const entries = Object.entries<FormField>(FIELDS).map(([name, { shown }]) => {
+    return [name, shown?.(watch) ?? [watch[name as keyof Definition] ?? ""].flat().join(", ")];
+  });
+  return Object.fromEntries(entries);
+}
 
 /** The choices of a form, or why they are refused, by field. */
 export function readWatchForm(form: URLSearchParams, context: FormContext): { choices: Choice } | { errors: ReadonlyMap<string, string> } {
   const textOf = (name: string) => (form.get(name) ?? "").trim();
   const [choices, errors] = [{}, new Map<string, string>()];
-  for (const { name, read } of FIELDS) {
+  for (const [name, { read }] of Object.entries(FIELDS)) {
     try {
       Object.assign(choices, read?.(textOf(name), textOf, context));
     } catch (error) {
@@ -146,10 +139,10 @@ function refuse(reason: string): never {
   throw new BadValue(reason);
 }
 
-function readTitle(text: string): string {
+function readTitle(text: string): Choice {
   const title = oneLine(text);
   if (title === "" || title.length > TITLE_MAX || !title.isWellFormed()) refuse(`Give it a name of 1 to ${TITLE_MAX} characters.`);
-  return title;
+  return { title };
 }
 
 function readReminders(text: string): Choice {

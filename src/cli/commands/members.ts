@@ -24,9 +24,7 @@ export function listCommand(command: CliCommand): CliCommand {
     const [allowed, members] = [listed.allowed.map(withInstants), listed.members.map(withInstants)];
     const rows = [
       ...allowed.map(({ entry, added_at }) => ({ entry, member: null, since: added_at, last_seen: null })),
-      ...members.map(({ id, address, created_at, last_used_at }) => {
-        return { entry: address, member: id, since: created_at, last_seen: last_used_at };
-      }),
+      ...members.map((each) => ({ entry: each.address, member: each.id, since: each.created_at, last_seen: each.last_used_at })),
     ];
     command.print({ allowed, members }, table(rows, "Nobody is allowed yet; fundfeed members add a@uni.example does that"));
   });

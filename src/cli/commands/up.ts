@@ -12,7 +12,7 @@ import { defaultPulls } from "../../team/schedule.ts";
 import { type UpOptions, up } from "../../team/up.ts";
 import { closest } from "../../text/closest.ts";
 import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
-import { channelHostsInWords, readChannelHosts } from "../../watch/member-channel.ts";
+import { readChannelHosts } from "../../watch/member-channel.ts";
 import { linkBase } from "../../watch/smtp.ts";
 import { durationAtLeast, parserOf } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
@@ -43,7 +43,7 @@ export function upCommand(command: CliCommand): CliCommand {
     .setting(
       "--member-hosts <hosts>",
       "hosts of Teams workflows to which members may send instead: logic.azure.com,api.powerplatform.com (default: none)",
-      parserOf((text) => channelHostsInWords(readChannelHosts(text))),
+      parserOf((text) => readChannelHosts(text).join(",")),
     )
     .setting(
       "--pull <sources>",
