@@ -52,11 +52,11 @@ function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, p
 function textOf(subject: string, parts: readonly WrittenPart[], pages: string | undefined): string {
   const isOne = parts.length === 1;
   const lines = [
-    ...wrapped(subject, ""),
+    ...mailLines(subject, ""),
     "",
     ...parts.flatMap(({ digest: { subject, note, sections } }) => [
-      ...(isOne ? [] : [...wrapped(subject, ""), "=".repeat(Math.min(COLUMNS, subject.length)), ""]),
-      ...(note === null ? [] : [...wrapped(note, ""), ""]),
+      ...(isOne ? [] : [...mailLines(subject, ""), "=".repeat(Math.min(COLUMNS, subject.length)), ""]),
+      ...(note === null ? [] : [...mailLines(note, ""), ""]),
       ...sections.flatMap((section) => {
         const last = moreInWords(section);
         const entries = section.entries.flatMap((entry) => entryLines(entry, pages));
@@ -65,7 +65,7 @@ function textOf(subject: string, parts: readonly WrittenPart[], pages: string | 
     ]),
     "-- ", // Mail programs show what follows as a signature.
     ...parts.flatMap((part) => [
-      ...footLines(part, parts).flatMap((line) => wrapped(line, "")),
+      ...footLines(part, parts).flatMap((line) => mailLines(line, "")),
       ...(part.links?.watch === undefined ? [] : [`Change or pause it: ${part.links.watch}`]),
     ]),
     ...stopOf(parts).map((stop) => `Stop these mails: ${stop}`),
@@ -91,9 +91,9 @@ function pageOf({ id }: DigestEntry, pages: string): string {
 function entryLines(entry: DigestEntry, pages: string | undefined): string[] {
   const { title, url, facts, changes } = entry;
   return [
-    ...wrapped(title, ""),
-    ...changes.flatMap((change) => wrapped(`* ${change}`, "  ")),
-    ...wrapped(facts, "  "),
+    ...mailLines(title, ""),
+    ...changes.flatMap((change) => mailLines(`* ${change}`, "  ")),
+    ...mailLines(facts, "  "),
     ...(url ? [`  ${url}`] : []),
     ...(pages === undefined ? [] : [`  History: ${pageOf(entry, pages)}`]),
     "",
@@ -101,7 +101,7 @@ function entryLines(entry: DigestEntry, pages: string | undefined): string[] {
 }
 
 /** The lines of a text, each with this indent. */
-export function wrapped(text: string, indent: string): string[] {
+export function mailLines(text: string, indent: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const line = lines.at(-1);

@@ -2,7 +2,16 @@
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
 import type { Watch, WatchDefinition } from "./watch.ts";
-import { addRow, type Beginning, changeRow, countMembersWatches, type Difference, removeOwned, removeWatch, watchesOf } from "./watches.ts";
+import {
+  addRow,
+  type Beginning,
+  changeRow,
+  countMembersWatches,
+  type MatchDifference,
+  removeOwned,
+  removeWatch,
+  watchesOf,
+} from "./watches.ts";
 
 /** Watches of a member and of all members, what one may follow, and what a watch may match when it is saved. */
 export const LIMITS = { watches: 20, watchesOfAll: 2000, followed: IDS_MAX, matching: 10_000 };
@@ -79,7 +88,7 @@ export async function changeOwn(
   owner: string,
   name: string,
   changes: Partial<WatchDefinition>,
-  difference: Exclude<Difference, "all"> = { joining: [], leaving: [] },
+  difference: Exclude<MatchDifference, "all"> = { joining: [], leaving: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
     const watch = await ownWatch(sql, owner, name);

@@ -200,13 +200,13 @@ export async function resumeAt(
 type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
 
 /** "all" delivers everything once more. */
-export type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
+export type MatchDifference = { joining: readonly string[]; leaving: readonly string[] } | "all";
 
 /** Gives receivers another definition. Only "all" reports what it matches. False if the watch was removed or changed since it was read. */
 export async function changeWatch(
   db: WatchDb,
   changed: readonly Watch[],
-  difference: Difference,
+  difference: MatchDifference,
   { added, beginning, dropped }: ReceiverChange = { added: [], beginning: { at: 0, feed: null, matched: [] }, dropped: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
@@ -218,7 +218,7 @@ export async function changeWatch(
   });
 }
 
-export async function changeRow(sql: WatchSql, { key: former, definition }: Watch, difference: Difference): Promise<void> {
+export async function changeRow(sql: WatchSql, { key: former, definition }: Watch, difference: MatchDifference): Promise<void> {
   const row = await sql.get(byKey, { key: former });
   const key = await renewKey(sql, former);
   if (row === undefined || key === undefined) return;
