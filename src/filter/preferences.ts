@@ -10,8 +10,8 @@ import { placeCode, stateNames } from "./places.ts";
 /** `filter` makes it strict, as JSON of a filter; what has `hint` among its words meets the preference, too. */
 export type Preference = { asked: string; filter: (now: EpochMs) => { [field: string]: string | string[] }; hint?: string };
 
-/** What a part of a text says. `isSought` if its words are to be found all the same. */
-type Meaning = Omit<Preference, "asked"> & { isSought?: true };
+/** What a part of a text says, and which words of it are to be found all the same. */
+type Meaning = Omit<Preference, "asked"> & { sought?: string };
 type Found = Meaning & { asked: string; begin: number; end: number; kind: Kind };
 
 /** Where nothing else is left to find, the words of the last of these are found after all. */
@@ -37,9 +37,9 @@ export function preferencesIn(text: string): { preferences: Preference[]; texts:
   found.sort((left, right) => left.begin - right.begin);
   const without = (given: readonly Kind[]) =>
     found
-      .filter(({ kind, isSought }) => given.includes(kind) && isSought !== true)
+      .filter(({ kind }) => given.includes(kind))
       .toReversed()
-      .reduce((left, { begin, end }) => `${left.slice(0, begin)} ${left.slice(end)}`, text);
+      .reduce((left, { begin, end, sought = "" }) => `${left.slice(0, begin)} ${sought} ${left.slice(end)}`, text);
   const texts = found.length === 0 ? [text] : kinds.map((_, n) => without(kinds.slice(0, kinds.length - n)));
   return {
     preferences: found.map(({ asked, filter, hint }) => ({ asked, filter, ...(hint !== undefined && { hint }) })),
@@ -429,13 +429,14 @@ const readers: readonly Reader[] = [
         return code?.length === 2 ? [code] : [];
       });
       if (codes.length === 0) return undefined;
-      return { ...always({ place: codes }), ...(named.some((place) => place.length > 2) && { isSought: true }) };
+      const names = named.filter((place) => place.length > 2);
+      return { ...always({ place: codes }), sought: names.length > 1 ? names.map((name) => `"${name}"`).join(" OR ") : (names[0] ?? "") };
     },
   },
   {
     kind: "kind",
     pattern: pattern("prizes?(?:\\s+(?:competitions?|challenges?|contests?))?(?!-)"),
-    read: () => ({ ...always({ program_type: ["PRIZE"] }), isSought: true }),
+    read: (_, all) => ({ ...always({ program_type: ["PRIZE"] }), sought: all }),
   },
   {
     kind: "kind",
