@@ -9,6 +9,7 @@ test.each<[string | null, Partial<PublishedAgency>]>([
   ["DOE.EERE.GFO", { codes: ["DOE-GFO"], agency: "Golden Field Office" }],
   ["HHS.CDC", { codes: ["HHS-CDC-NEW"], agency: "A new center" }],
   ["HHS.NIH", { codes: ["7529"], agency: "HEALTH AND HUMAN SERVICES, DEPARTMENT OF", sub_agency: "NATIONAL INSTITUTES OF HEALTH" }],
+  ["HHS.NIH", { codes: ["7529", "7500"] }],
   ["PC", { codes: ["011", "1145"], agency: "PEACE CORPS", sub_agency: "PEACE CORPS" }],
   ["DOE.SC", { codes: ["PAMS-SC"], agency: "Department of Energy - Office of Science", sub_agency: "Office of Science" }],
   // A code holds against a name, and an office narrows it.
@@ -19,6 +20,8 @@ test.each<[string | null, Partial<PublishedAgency>]>([
     "DOD.ARMY.USACE.NWK",
     { codes: ["2100"], agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE ARMY", issuing_office: "W071 ENDIST KANSAS CITY" },
   ],
+  // Words of an office are whole: DOE.EM is not a part of "system".
+  ["DOE", { codes: ["8900"], issuing_office: "SYSTEM OFFICE" }],
   // Words of an office count only within the agency that was named before.
   ["DHS.USCG", { codes: ["7008"], agency: "HOMELAND SECURITY, DEPARTMENT OF", issuing_office: "ENDIST AFRL" }],
   ["DOD.NAVY.USMC", { codes: ["1700"], issuing_office: "COMMANDING GENERAL", numbers: ["M6785426R0001"] }],

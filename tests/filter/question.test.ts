@@ -48,6 +48,8 @@ describe("readQuestion()", () => {
     ["NIH OR NSF", ["~nih|~nsf|HHS.NIH|NSF"]],
     ["-NIH ice", ["~ic", "-~nih"]],
     ["sea ice", ["~sea", "~ic"]],
+    ["SEA ICE SENSORS", ["~sea", "~ic", "~sensor"]],
+    ["research lab", ["~research", "~lab"]],
   ])("%p", (text, expected) => {
     expect(read(text)).toEqual(expected);
   });

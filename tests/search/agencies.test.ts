@@ -122,6 +122,7 @@ test("a filter on an agency without records says so, and names the one above it 
     [],
   ]);
   expect(await agencyNotes(db, index, ["NIH", "DOE"])).toEqual([]);
+  expect(await agencyNotes(db, index, ["NCA"])).toEqual([]); // Of two agencies with this abbreviation, one has records.
 });
 
 test("a text in names of agencies is said with the departments whose names have it", async () => {

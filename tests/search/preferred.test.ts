@@ -62,6 +62,18 @@ test("what meets a preference is worth more, also where its words weigh nothing"
   expect([worth(0, elsewhere), worth(2, elsewhere)]).toEqual([0, 2]);
 });
 
+test("what names a set-aside in its texts is preferred, too", () => {
+  const [preference] = readQuestion("services SDVOSB").preferences;
+  const wanted = wantedOf(preference === undefined ? [] : [preference], {}, NOW);
+  const { sqlite } = index;
+  const rowsOf = (sql: string) => (sqlite.query<unknown, []>(sql).values() as [number][]).map(([row]) => row);
+  const strict = new Set(rowsOf("select seq from records where set_aside like '%SDVOSB%'"));
+  const inTexts = rowsOf("select rowid from texts where texts match 'sdvosb'").filter((row) => !strict.has(row));
+  expect(inTexts.length).toBeGreaterThan(0);
+  const worth = worthIn(sqlite, wanted, inTexts);
+  expect(inTexts.filter((row) => worth(0, row) === 0)).toEqual([]);
+});
+
 test("what meets a preference comes before what answers as well", async () => {
   const rank = async (question: string) => {
     const [inTexas, page] = [new Set(idsOf(await searchAll("services", { place: ["TX"] }))), await searchAll(question)];

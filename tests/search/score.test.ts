@@ -38,6 +38,13 @@ test("neighbors are better than words that are apart", () => {
   better(question("wildfire", "smoke"), texts({ text: "wildfire smoke of fires" }), texts({ text: "wildfire of fires, smoke" }));
 });
 
+test("a record has a phrase only if its words are neighbors, in this order", () => {
+  const [group] = question("").groups as [SpelledGroup];
+  const phrase = [{ ...group, asked: "solar energy", spellings: [], phrases: [["solar", "energy"]] }];
+  const has = (text: string) => scorerOf({ groups: phrase }, [1])(texts({ text })).has[0];
+  expect(["solar energy", "of solar energy", "solar wind energy", "energy solar"].map(has)).toEqual([true, true, false, false]);
+});
+
 test("says which groups a record has, also in texts with accents and capitals", () => {
   const asked = question("resume", "smoke", "ozone");
   expect(scorerOf(asked, [1, 1, 1])(texts({ title: "Résumé", text: "SMOKE, smoker" })).has).toEqual([true, true, false]);

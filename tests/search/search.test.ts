@@ -232,6 +232,11 @@ describe("the best matches", () => {
     expect(namesIn(results)).toContain(number);
   });
 
+  test("of a number must meet the filters", async () => {
+    expect((await asked("par 25 270", { filter: { source: ["GRANTS_GOV"] } })).results).toHaveLength(1);
+    expect((await asked("par 25 270", { filter: { source: ["NSF"] } })).results).toEqual([]);
+  });
+
   test("of an agency are what is of it, whatever its texts say, and the answer says so", async () => {
     const { db, take } = await aCatalog();
     const of = (n: number, agency: string, title: string) => ({
