@@ -36,7 +36,8 @@ export const agencyField: Field<string[]> = {
   condition: (values) => {
     const conditions = values.flatMap((value): Condition[] => {
       const codes = codesMeant(value);
-      if (codes.length === 0) return [{ sql: "instr(agency, ?) > 0", values: [needleOf(value)] }];
+      if (codes.length === 0)
+        return [{ sql: "agency in (select row from agency_names where instr(words, ?) > 0)", values: [needleOf(value)] }];
       // The codes of parts begin with "HHS." and so lie before "HHS/".
       return codes.map((code) => ({
         sql: "agency_code = ? or (agency_code > ? and agency_code < ?)",

@@ -10,7 +10,10 @@ import { placeCodes } from "./places.ts";
 
 type Cell = string | number | null;
 
-/** The columns of `records` in search.db. Amounts are keys that sort as the decimals. */
+/**
+ * The columns of `records` in search.db. Amounts are keys that sort as the decimals. Filters read all of `records`, so it is kept narrow: the
+ * words of agencies, which repeat, are in the table `agency_names`, and `agency` has their row there.
+ */
 export const columns = {
   status: (opportunity) => opportunity.status,
   source: ({ source }) => source.code,

@@ -19,7 +19,7 @@ import { beginBuild, finishBuild } from "./write.ts";
 const SEARCH_FILE = "search.db";
 
 /** Raise this with any change of the tables or of what is written to them. An index of another version is built again. */
-const VERSION = 23;
+const VERSION = 24;
 
 /** The number in the file's header. It also changes with the table of agencies. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion} ${officesVersion}`) >>> 1;
@@ -34,6 +34,7 @@ create table progress (
 create table records (seq integer primary key, id text not null, stored_at integer not null, number text not null, number_key text not null,
   due_at integer, obstacle text, turns_at integer,
   canonical_id text, duplicate_of text, ${Object.keys(columns).join(", ")});
+create table agency_names (row integer primary key, words text not null unique);
 create table eligibilities (row integer primary key, requirements text not null);
 ${WORD_TABLES};
 ${COMMON_TABLES};
@@ -160,7 +161,17 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
 
 /** Drops all tables of the index and creates them again. Call it in a transaction. */
 export function createIndexTables(sqlite: Database, identity: string): void {
-  for (const table of ["progress", "records", "eligibilities", "texts", "words", "common_stems", "common_rows", "deleted_rows"])
+  for (const table of [
+    "progress",
+    "records",
+    "agency_names",
+    "eligibilities",
+    "texts",
+    "words",
+    "common_stems",
+    "common_rows",
+    "deleted_rows",
+  ])
     sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
   beginBuild(sqlite);

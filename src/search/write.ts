@@ -3,7 +3,7 @@
  * one is deleted. So rows are only appended, which is what FTS5 does best, and the newest are the last. (E-65)
  */
 import type { Database } from "bun:sqlite";
-import { columns, requirementsCell } from "../filter/columns.ts";
+import { columns, publishedWords, requirementsCell } from "../filter/columns.ts";
 import { INSERT_TEXTS, indexedTexts, titleAndText } from "../filter/texts.ts";
 import { tagsOf } from "../filter/words.ts";
 import { numberKeyOf, numberOf } from "../opportunities/number.ts";
@@ -29,7 +29,8 @@ const columnNames = [
   "canonical_id",
   ...Object.keys(columns),
 ];
-const INSERT_RECORD = `insert into records (${columnNames.join(", ")}) values (${columnNames.map(() => "?").join(", ")})`;
+const cellOf = (name: string) => (name === "agency" ? "(select row from agency_names where words = ?)" : "?");
+const INSERT_RECORD = `insert into records (${columnNames.join(", ")}) values (${columnNames.map(cellOf).join(", ")})`;
 
 /** Indexes that a build adds at the end: random ids would make each batch write everywhere. */
 const INDEXES = [
@@ -100,11 +101,13 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
     deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
   }
   const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
+  const insertAgency = sqlite.query("insert or ignore into agency_names (words) values (?)");
   const insertEligibility = sqlite.query("insert into eligibilities values (?, ?)");
   for (const { opportunity, stored_at, due_at, obstacle, turns_at } of records) {
     const number = numberOf(opportunity) ?? "";
     const cells = Object.values(columns).map((cell) => cell(opportunity));
     const texts = indexedTexts(opportunity);
+    insertAgency.run(publishedWords(opportunity));
     insertRecord.run(
       ++seq,
       opportunity.id,
