@@ -5,7 +5,9 @@ import { openTemporarySearchFile } from "../../src/search/search-file.ts";
 
 test("an opportunity counts once: as a match if one of its records matches, else among those with some of the words", () => {
   const index = openTemporarySearchFile();
-  const insert = index.sqlite.query("insert into records (seq, id, stored_at, number, number_key, duplicate_of) values (?, ?, 0, '', '', ?)");
+  const insert = index.sqlite.query(
+    "insert into records (seq, id, stored_at, number, number_key, duplicate_of) values (?, ?, 0, '', '', ?)",
+  );
   const add = (seq: number, of: string | null) => insert.run(seq, `record-${seq}`, of);
   add(1, null);
   for (const seq of [2, 3, 4]) add(seq, "record-1");
