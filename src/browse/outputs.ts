@@ -98,7 +98,7 @@ export const outputs: readonly SearchOutput[] = [
       const { entries, repeats, next, summary } = await changesOf(context);
       const printer = jsonPrinter();
       const end = { ...summary, has_more: next !== null, repeats, next_cursor: next };
-      return { text: printer.begin() + printer.entries(entries) + printer.end(end), next };
+      return { text: printer.begin + printer.entries(entries) + printer.end(end), next };
     },
   },
   {
@@ -111,7 +111,7 @@ export const outputs: readonly SearchOutput[] = [
     write: async (context) => {
       const { entries, next } = await changesOf(context);
       const printer = csvPrinter("");
-      return { text: printer.begin() + printer.entries(entries), next };
+      return { text: printer.begin + printer.entries(entries), next };
     },
   },
   {
@@ -125,7 +125,7 @@ export const outputs: readonly SearchOutput[] = [
       const { entries, chosen } = await changesOf(context);
       const { types, atLeast } = chosen;
       const printer = await changesAtomPrinter(context.catalog, { types, atLeast, filter: context.form.filter }, context.address);
-      return { text: printer.begin() + printer.entries(entries) + printer.end({}) };
+      return { text: printer.entries(entries) + printer.end({}) };
     },
   },
 ];

@@ -39,14 +39,14 @@ export async function printFeed(command: CliCommand, run: ChangesRun): Promise<v
       const { filter, types, atLeast } = run.chosen;
       const words = describeFilter(filter, command.machine.now());
       output.print(
-        reading.printer.end({
+        reading.printer.end?.({
           at_least: atLeast,
           types: types ?? null,
           filter,
           filter_in_words: words,
           has_more: isMore,
           repeats: reading.repeats,
-        }),
+        }) ?? "",
       );
       output.finish();
       save(run, reading);
@@ -94,7 +94,7 @@ async function begin(command: CliCommand, db: CatalogDb, run: ChangesRun, output
   const position = stored === undefined ? await start() : stored;
   const reading = { catalog, position, printed: 0, repeats: 0, printer: await printerFor(command, db, run, run.chosen), output };
   if (stored === undefined) save(run, reading);
-  output.print(reading.printer.begin());
+  output.print(reading.printer.begin ?? "");
   return reading;
 }
 

@@ -52,15 +52,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     const head = isNewSet ? headOf(entry) : [];
     return [...day, ...head, ...(isNewSet && entry.event.type === "opportunity_added" ? [] : changesOf(entry))];
   };
-  return {
-    begin: () => "",
-    entries: (batch) =>
-      batch
-        .flatMap(linesOf)
-        .map((line) => `${line}\n`)
-        .join(""),
-    end: () => "",
-  };
+  return { entries: (batch) => batch.flatMap((entry) => linesOf(entry).map((line) => `${line}\n`)).join("") };
 }
 
 /** If they do not fit, the name of the agency is cut: the deadline matters more. */

@@ -62,9 +62,10 @@ export class CliCommand extends Command {
     values?: readonly string[] | ((text: string) => unknown),
     preset?: unknown,
     presetText?: string,
+    prefix = "",
   ): this {
     const option = new Option(flags, about);
-    option.env(`FUNDFEED_${option.name().replaceAll("-", "_").toUpperCase()}`).default(preset, presetText);
+    option.env(`FUNDFEED_${prefix}${option.name().replaceAll("-", "_").toUpperCase()}`).default(preset, presetText);
     if (typeof values === "function") option.argParser(values);
     else if (values !== undefined) option.choices(values);
     return this.addOption(option);

@@ -51,12 +51,17 @@ export const TERMINAL_WIDTH = 79;
 
 /** One entry of a list in a help text: its name or columns, and a description that is wrapped in a column of its own. */
 export function helpEntry(lead: string, about: string): string {
-  return `  ${lead}  ${wrapped(about, TERMINAL_WIDTH - lead.length - 4).join(`\n${" ".repeat(lead.length + 4)}`)}`;
+  return indented(about, " ".repeat(lead.length + 4), `  ${lead}  `).join("\n");
 }
 
 /** Breaks a text into lines of at most `width` columns. A longer word is not broken: an address must be whole to be copied. */
 export function wrapped(text: string, width: number): string[] {
   return Bun.wrapAnsi(text, width).split("\n");
+}
+
+/** The text in lines for a terminal, behind an indent; the first one behind `first`. */
+export function indented(text: string, indent: string, first = indent, width = TERMINAL_WIDTH): string[] {
+  return wrapped(text, width - indent.length).map((line, n) => (n === 0 ? first : indent) + line);
 }
 
 const segments = new Intl.Segmenter();

@@ -11,7 +11,11 @@ import { webAddress } from "../text/web-address.ts";
 import { type Printer, standingOf } from "./printers.ts";
 
 /** The feed of the chosen changes at `url`; `filter` names sources as given. Its id depends on catalog and choice, not on the period. */
-export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast }: FeedFilter, url: string | undefined): Promise<Printer> {
+export async function changesAtomPrinter(
+  db: CatalogDb,
+  { filter, types, atLeast }: FeedFilter,
+  url: string | undefined,
+): Promise<Required<Omit<Printer, "begin">>> {
   const subtitle = [
     `severity: ${atLeast} or more`,
     ...(types === undefined ? [] : [`type: ${types.join(", ")}`]),
@@ -22,7 +26,6 @@ export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast
   const newest = entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z";
   const all: FeedEntry[] = [];
   return {
-    begin: () => "",
     entries: (batch) => {
       all.push(...batch);
       return "";

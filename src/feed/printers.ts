@@ -19,22 +19,20 @@ import { webAddress } from "../text/web-address.ts";
 
 /** Turns entries into text, batch by batch. `end` gets the members of the summary. Control characters in the text are escaped. */
 export type Printer = {
-  begin: () => string;
+  begin?: string;
   entries: (batch: readonly FeedEntry[]) => string;
-  end: (summary: Readonly<Record<string, unknown>>) => string;
+  end?: (summary: Readonly<Record<string, unknown>>) => string;
 };
 
-const nothing = () => "";
-
 export function ndjsonPrinter(): Printer {
-  return { begin: nothing, entries: (batch) => batch.map((entry) => `${jsonOf(changeOf(entry))}\n`).join(""), end: nothing };
+  return { entries: (batch) => batch.map((entry) => `${jsonOf(changeOf(entry))}\n`).join("") };
 }
 
 /** One document: the events as `data`, and the members of the summary. */
-export function jsonPrinter(): Printer {
+export function jsonPrinter() {
   let isFirst = true;
   return {
-    begin: () => '{\n  "data": [',
+    begin: '{\n  "data": [',
     entries: (batch) =>
       batch
         .map((entry) => {
@@ -47,7 +45,7 @@ export function jsonPrinter(): Printer {
       const members = Object.entries(summary).map(([name, value]) => `,\n  ${JSON.stringify(name)}: ${jsonOf(value)}`);
       return `${isFirst ? "" : "\n  "}]${members.join("")}\n}\n`;
     },
-  };
+  } satisfies Printer;
 }
 
 const { id, title, status, source, organization, program, funding, dates } = Opportunity.properties;
@@ -138,11 +136,10 @@ function csvCells(entry: FeedEntry): (string | null)[] {
   ];
 }
 
-export function csvPrinter(begin: string): Printer {
+export function csvPrinter(begin: string) {
   return {
-    begin: () => begin + csvLine(csvNames),
-    entries: (batch) => batch.map((entry) => csvLine(csvCells(entry))).join(""),
-    end: nothing,
+    begin: begin + csvLine(csvNames),
+    entries: (batch: readonly FeedEntry[]) => batch.map((entry) => csvLine(csvCells(entry))).join(""),
   };
 }
 
@@ -150,7 +147,6 @@ export function csvPrinter(begin: string): Printer {
 export function markdownPrinter(): Printer {
   const groups = grouping();
   return {
-    begin: nothing,
     entries: (batch) =>
       batch
         .map((entry) => {
@@ -160,7 +156,6 @@ export function markdownPrinter(): Printer {
           return `${heading}${item}  - ${markdownText(entry.event.severity)}: ${markdownText(entryInWords(entry).join("; "))}\n`;
         })
         .join(""),
-    end: nothing,
   };
 }
 

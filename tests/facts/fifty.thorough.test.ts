@@ -202,7 +202,6 @@ describe("the facts of a line are in", () => {
     compare(async (one) => {
       const entry = await entryOf(one);
       const atom = await changesAtomPrinter(catalog, { filter: {}, atLeast: "noise" }, undefined);
-      atom.begin();
       const forms = [markdownPrinter().entries([entry]), atom.entries([entry]) + atom.end({})];
       const { due, ...facts } = briefly(one);
       const isDated = one.due.kind !== "none" || one.due.elsewhere !== null;

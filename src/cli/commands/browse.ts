@@ -1,5 +1,4 @@
 /** `fundfeed browse`: show opportunities and what changed in a web browser. */
-import { Option } from "commander";
 import { catalogPerRequest, type DatabaseLocation } from "../../../db/open.ts";
 import type { Listener } from "../../http/listen.ts";
 import { createLog, type Log } from "../../monitoring/log.ts";
@@ -13,22 +12,14 @@ import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useInde
 
 /** Next to the API's 8080, so that both run on one machine. */
 const PORT = 8081;
+const HOST = "address to listen on; anyone who can reach it can read the pages, which need no key";
 
 type BrowseOptions = SearchOptions & { host: string; port: number };
 
 export function browseCommand(browsing: CliCommand): CliCommand {
   browsing
-    .addOption(
-      new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
-        .env("FUNDFEED_BROWSE_HOST")
-        .default("127.0.0.1"),
-    )
-    .addOption(
-      new Option("--port <n>", "port to listen on; 0 takes a free one")
-        .env("FUNDFEED_BROWSE_PORT")
-        .default(PORT)
-        .argParser(wholeNumber(0, 65_535)),
-    )
+    .setting("--host <address>", HOST, undefined, "127.0.0.1", undefined, "BROWSE_")
+    .setting("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), PORT, undefined, "BROWSE_")
     .examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000");
   return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
     const { machine } = browsing;

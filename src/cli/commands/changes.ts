@@ -111,7 +111,7 @@ async function printWindow(command: CliCommand, db: CatalogDb, run: WindowRun, c
       output.print(printer.entries(batch));
       return output.stopIfAsked();
     };
-    output.print(printer.begin());
+    output.print(printer.begin ?? "");
     const { printed, repeats, isMore } = await printEntries(
       { db, filter: window, now },
       limit,
@@ -123,7 +123,7 @@ async function printWindow(command: CliCommand, db: CatalogDb, run: WindowRun, c
     const words = describeFilter(chosen.filter, now);
     const conditions = { at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, filter_in_words: words };
     const summary = { ...period, ...conditions, has_more: isMore, repeats };
-    output.print(printer.end({ ...summary, sources: freshness }));
+    output.print(printer.end?.({ ...summary, sources: freshness }) ?? "");
     const foot = [footOf(printed, isMore, window, words), repeatsInWords(repeats), freshnessInWords(freshness)];
     if (run.format === "table")
       output.print(

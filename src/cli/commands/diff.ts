@@ -44,7 +44,7 @@ export function diffCommand(command: CliCommand): CliCommand {
         const printer = await printerFor(command, db, choice, { filter });
         const records = { added: 0, removed: 0, changed: 0 };
         await withOutput(command, choice, async (output) => {
-          output.print(printer.begin());
+          output.print(printer.begin ?? "");
           await eachNetChange(db, { since, until, filter }, async (entries) => {
             const shown = entries.filter(({ event }) => (severities as readonly string[]).indexOf(event.severity) >= least);
             for (const kind of new Map(shown.map((entry) => [entry.event.opportunity_id, kindOf(entry)])).values()) records[kind]++;
@@ -54,7 +54,7 @@ export function diffCommand(command: CliCommand): CliCommand {
           const words = describeFilter(given, until);
           const period = { from: formatInstant(since), to: formatInstant(until) };
           output.print(
-            printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records } satisfies Summary),
+            printer.end?.({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records } satisfies Summary) ?? "",
           );
           const counts = Object.entries(records).map(([kind, count]) => `${withCommas(count)} ${kind}`);
           const foot = [

@@ -1,32 +1,23 @@
 /** `fundfeed health`: check that a running server responds. */
 import { get as getPlainly } from "node:http";
 import { get as getSecurely } from "node:https";
-import { Option } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { noResponse, requestFailure } from "../../text/request-failure.ts";
 import { apiBaseUrl } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
 
+const URL_HELP = "base URL of the server (default: port FUNDFEED_PORT or 8080 of this machine, with TLS if FUNDFEED_TLS_CERT is set)";
 const TIMEOUT_MS = 2000;
 const PORT_MAX = 65_535;
 
 export function healthCommand(command: CliCommand): CliCommand {
-  return command
-    .addOption(
-      new Option(
-        "--url <url>",
-        "base URL of the server (default: port FUNDFEED_PORT or 8080 of this machine, with TLS if FUNDFEED_TLS_CERT is set)",
-      )
-        .env("FUNDFEED_HEALTH_URL")
-        .argParser(apiBaseUrl),
-    )
-    .action(async (options: { url?: string }) => {
-      const url = options.url ?? ownAddress(command.machine.env);
-      const status = await ask(`${url}/meta`, options.url !== undefined);
-      if (status !== 200) throw new Failure(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
-      command.print({ url, status }, `${url} is healthy`);
-    });
+  return command.setting("--url <url>", URL_HELP, apiBaseUrl, undefined, undefined, "HEALTH_").action(async (options: { url?: string }) => {
+    const url = options.url ?? ownAddress(command.machine.env);
+    const status = await ask(`${url}/meta`, options.url !== undefined);
+    if (status !== 200) throw new Failure(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
+    command.print({ url, status }, `${url} is healthy`);
+  });
 }
 
 function ownAddress({ FUNDFEED_PORT: port = "8080", FUNDFEED_TLS_CERT = "" }: Machine["env"]): string {

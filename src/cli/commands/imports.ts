@@ -5,7 +5,7 @@ import { counted, withCommas } from "../../text/counted.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
-import { TERMINAL_WIDTH, toSecond, withInstants, wrapped } from "../output.ts";
+import { indented, TERMINAL_WIDTH, toSecond, withInstants } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
@@ -38,7 +38,7 @@ function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, 
   const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
   const lines = [`${`${id}`.padStart(idWidth)}  ${facts.filter(Boolean).join("  ")}`];
   if (as_of !== null) lines.push(`${indent}as of ${toSecond(as_of)}`);
-  lines.push(...wrapped(countsOf(counts), TERMINAL_WIDTH - indent.length).map((line) => indent + line));
+  lines.push(...indented(countsOf(counts), indent));
   lines.push(...files.map(({ name }) => indent + endOf(oneLine(name), TERMINAL_WIDTH - indent.length)));
   return lines.join("\n");
 }

@@ -8,7 +8,7 @@ import { AHEAD } from "../../text/moment.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
-import { TERMINAL_WIDTH, table, toSecond, withInstants, wrapped } from "../output.ts";
+import { indented, table, toSecond, withInstants } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
@@ -86,7 +86,7 @@ function entryOf({ id, state, account, label, last_four, used_today, ...times }:
     ...at(isExpired(parseStoredMs(times.expires_at) ?? null, now) ? "expired" : "expires", times.expires_at), // Also a revoked key.
     ...at("revoked", times.revoked_at),
   ];
-  const lines = wrapped(facts.join(", "), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
+  const lines = indented(facts.join(", "), "  ");
   return [`${id}  …${last_four}  ${state.padEnd(STATE_WIDTH)}  ${oneLine(account)}`, ...lines].join("\n");
 }
 

@@ -9,7 +9,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
 import { momentOption, parserOfList, sourceCodes } from "../arguments.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
-import { helpEntry, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { helpEntry, indented, table, toSecond } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
 const OTHERS = [
@@ -88,18 +88,10 @@ function textOf({ source, records, live, linked, last_import, fill, findings, fa
   const fills =
     live === 0 ? [] : [`partly filled: ${partly.join(", ")}`, `never filled: ${never.join(", ")}`].filter((line) => !line.endsWith(": "));
   return [
-    `${source}  ${wrapped(facts.join("; "), TERMINAL_WIDTH - source.length - 2).join(`\n${" ".repeat(source.length + 2)}`)}`,
+    ...indented(facts.join("; "), " ".repeat(source.length + 2), `${source}  `),
     ...(found.length === 0 ? [] : [table(found, "").replace(/^/gm, "  ")]),
-    ...fell.map((line) =>
-      wrapped(`${line}${since}`, TERMINAL_WIDTH - 2)
-        .map((each) => `  ${each}`)
-        .join("\n"),
-    ),
-    ...fills.map((line) =>
-      wrapped(line, TERMINAL_WIDTH - 4)
-        .map((each, n) => `${n === 0 ? "  " : "    "}${each}`)
-        .join("\n"),
-    ),
+    ...fell.flatMap((line) => indented(`${line}${since}`, "  ")),
+    ...fills.flatMap((line) => indented(line, "    ", "  ")),
   ].join("\n");
 }
 

@@ -14,7 +14,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
-import { cut, wrapped } from "../output.ts";
+import { cut, indented, wrapped } from "../output.ts";
 import { colorStyle, PLAIN_WIDTH, plainStyle, resultTable, type TableStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
@@ -89,7 +89,5 @@ function roundLines({ opportunity, duplicates, isEarlier }: Round, now: EpochMs,
     dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now, duplicates)),
   ].flat();
   const facts = [numberInWords(opportunity), ...dated, statusInWords(status), `id ${id.slice(0, ID_BEGINNING)}`].join(", ");
-  return wrapped(oneLine(facts), width - LABEL_WIDTH).map(
-    (line, n) => (n > 0 ? "" : isEarlier ? "earlier" : "later").padEnd(LABEL_WIDTH) + line,
-  );
+  return indented(oneLine(facts), "".padEnd(LABEL_WIDTH), (isEarlier ? "earlier" : "later").padEnd(LABEL_WIDTH), width);
 }

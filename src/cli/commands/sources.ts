@@ -14,18 +14,14 @@ import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
-import { instantOrNull, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
-
-function descriptionLines(description: string): string[] {
-  return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
-}
+import { indented, instantOrNull, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 export function listCommand(command: CliCommand): CliCommand {
   return command.action(async () => {
     const sources = await command.withCatalog(listSources);
     const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
     const [header = "", ...rows] = table(lines, "No named sources").split("\n");
-    const described = rows.flatMap((row, n) => [row, ...descriptionLines(sources[n]?.description ?? "")]);
+    const described = rows.flatMap((row, n) => [row, ...indented(oneLine(sources[n]?.description ?? ""), "  ")]);
     command.print(sources, [header, ...described].join("\n"));
   });
 }

@@ -1,6 +1,5 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
 
-import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { freeBytes } from "../../../db/sqlite/read-file.ts";
@@ -27,6 +26,7 @@ import { addWatchOptions, type WatchOptions, watchDirectory, watchesNamed, withW
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
 const RETRY_WAIT_MIN_MS = 1000;
+const METRICS = "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom";
 
 /** Nothing is sent with less room on the disk: that it was accepted could not be stored, and each run would send it again. */
 const FREE_MIN_BYTES = 1 << 20;
@@ -36,11 +36,7 @@ export function runCommand(running: CliCommand, { wait }: Waiting = { wait: slee
   addWatchOptions(running)
     .argument("[names...]", "only these watches")
     .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
-    .addOption(
-      new Option("--metrics-file <file>", "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom").env(
-        "FUNDFEED_WATCH_METRICS_FILE",
-      ),
-    );
+    .setting("--metrics-file <file>", METRICS, undefined, undefined, undefined, "WATCH_");
   return addSearchOptions(running)
     .examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events")
     .action(async (names: string[], options: RunOptions) => {
