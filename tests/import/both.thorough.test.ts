@@ -6,12 +6,12 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { postgresLocation, sqliteLocation } from "../support/database-locations.ts";
 import { fewOf } from "../support/few-grants.ts";
 import { aCatalog, aFile, DAY, dropScratch, exportOf, NOON, type TestCatalog } from "../support/imports.ts";
 import { hasPostgres } from "../support/postgres.ts";
+import { sample } from "../support/sample.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // The first of a file starts PostgreSQL.

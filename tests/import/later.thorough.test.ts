@@ -2,7 +2,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import { exportLines } from "../../src/export/records.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { records } from "../../src/import/formats/records.ts";
@@ -23,6 +22,7 @@ import {
   type TestCatalog,
 } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
+import { sample } from "../support/sample.ts";
 
 afterAll(dropScratch);
 

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { play } from "../pull/upstream.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
+import { sample } from "../support/sample.ts";
 import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);

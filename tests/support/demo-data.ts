@@ -1,10 +1,10 @@
 /** The demo's opportunities and their history, in a data directory. */
 import { cpSync } from "node:fs";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { aCatalog, aDirectory, DAY } from "./imports.ts";
 import { oncePerRun } from "./once-per-run.ts";
+import { sample } from "./sample.ts";
 
 /** The day after the newest file of the sample. */
 export const SAMPLE_NOW = Math.max(...sample.map(({ asOf }) => Date.parse(asOf))) + DAY;

@@ -1,9 +1,10 @@
 /** The service over real records. */
-import { sample } from "../../src/cli/demo-sample.ts";
+
 import type { StaticFile } from "../../src/http/call.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { type TestApi, testApi } from "./api.ts";
+import { sample } from "./sample.ts";
 
 /** Returns a service with the Grants.gov part of the demo's sample: three publications, so the records have a history. */
 export async function demoApi({ files }: { files?: ReadonlyMap<string, StaticFile> } = {}): Promise<TestApi> {

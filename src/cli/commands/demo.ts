@@ -1,6 +1,6 @@
 /** `fundfeed demo`: serve a bundled sample of real opportunities from a temporary directory. */
 import { rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { Failure } from "../../../db/reason.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
 import { createKey } from "../../accounts/key.ts";
@@ -15,7 +15,7 @@ import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
 import { wholeNumber } from "../arguments.ts";
 import { type CliCommand, useAndClose } from "../command.ts";
-import { sample } from "../demo-sample.ts";
+import { readSample } from "../demo-sample.ts" with { type: "macro" };
 import { startBrowse } from "./browse.ts";
 
 export function demoCommand(command: CliCommand): CliCommand {
@@ -76,13 +76,14 @@ async function browseSample(machine: Machine, directory: string, port: number, i
 async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
   let added = 0;
   return useAndClose(openCatalog(directory, machine.now()), async (db) => {
-    for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
+    const sample = readSample();
+    for (const [step, { format: name, file, content, asOf, snapshot }] of sample.entries()) {
       if (interrupted.aborted) break;
       const format = formats.find((each) => each.name === name);
       if (format === undefined) throw new Failure(`Cannot import the sample: there is no format ${name}`);
       machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
-      const path = join(directory, basename(file)); // Files embedded in a compiled program cannot be read in pieces.
-      await Bun.write(path, Bun.file(file));
+      const path = join(directory, file);
+      await Bun.write(path, Uint8Array.fromBase64(content));
       const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
       const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf) };
       added += (await importFiles(context, format, options)).added;

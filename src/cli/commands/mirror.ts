@@ -3,7 +3,7 @@ import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/client.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
-import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
+import { openPrintingStore, type Scope } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { readText } from "../../runtime/read-text.ts";
@@ -82,7 +82,8 @@ async function run(command: CliCommand, baseUrl: string, options: MirrorOptions,
     onWait: (ms, error) =>
       (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${mirrorReason(error)}`),
   };
-  const store = openStore(machine, options.into, scope);
+  const { into } = options;
+  const store = into === "-" ? openPrintingStore(machine.printLine) : openSqliteStore(into, scope, machine.printError);
   const warnOnce = sourceWarning(server, scope.source, machine);
   const sync = async () => {
     const reportProgress = progressReporter(machine);
@@ -95,7 +96,9 @@ async function run(command: CliCommand, baseUrl: string, options: MirrorOptions,
       await warnOnce();
       return await syncOnce({ ...server, ...scope, store, now: machine.now, progress });
     } catch (error) {
-      throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, options)}`, { cause: error });
+      const rest = into === "-" ? "" : "; the same command copies the rest";
+      const soFar = saved === 0 ? "" : `; it came as far as ${counted(saved, "record")}${rest}`;
+      throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${soFar}`, { cause: error });
     }
   };
   try {
@@ -108,11 +111,6 @@ async function run(command: CliCommand, baseUrl: string, options: MirrorOptions,
 
 function isFinalFailure(error: unknown): boolean {
   return !(error instanceof Error) || isFinal(error.cause);
-}
-
-function savedSoFar(saved: number, { into }: MirrorOptions): string {
-  if (saved === 0) return "";
-  return `; it came as far as ${counted(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
@@ -141,10 +139,6 @@ function report({ machine }: CliCommand, { json, into }: MirrorOptions, summary:
   const print = into === "-" ? machine.printError : machine.printLine;
   const sentence = `${counted(records, "record")}, ${counted(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;
   print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
-}
-
-function openStore(machine: Machine, into: string, scope: Scope): Store {
-  return into === "-" ? openPrintingStore(machine.printLine) : openSqliteStore(into, scope, machine.printError);
 }
 
 function readKey({ env }: Machine, file: string | undefined): string {

@@ -1,6 +1,6 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
 
-import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
+import { attempt, Failure, failureOf, messageOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { freeBytes } from "../../../db/sqlite/read-file.ts";
 import { removedAmong } from "../../accounts/members.ts";
@@ -128,13 +128,7 @@ async function runOnce(
 
 /** Others may read the file, because the node exporter is another user. Returns the error instead of throwing, so that deliveries are still reported. */
 function writeMetrics(path: string | undefined, text: string): string | null {
-  if (path === undefined) return null;
-  try {
-    replaceText(path, text, 0o644);
-    return null;
-  } catch (error) {
-    return `Cannot write ${path}: ${reasonOf(error)}`;
-  }
+  return path === undefined ? null : failureOf(() => attempt(`Cannot write ${path}`, () => replaceText(path, text, 0o644)));
 }
 
 /** On standard error, because standard output is a receiver. With --json, one line on standard output. */

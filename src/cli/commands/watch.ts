@@ -15,7 +15,7 @@ import { nextTime } from "../../watch/schedule.ts";
 import { receiverName } from "../../watch/send.ts";
 import { testMessage } from "../../watch/test-message.ts";
 import { isOfMember, type PendingMessage, type Watch, type WatchDefinition, type WatchStatus } from "../../watch/watch.ts";
-import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
+import { listMuted, listWatches, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
 import { instantOrNull, table, withInstants } from "../output.ts";
@@ -150,17 +150,14 @@ export function resumeCommand(command: CliCommand): CliCommand {
   });
 }
 
-type ListedStatus = WatchStatus & { matched: number; muted: Muted[] };
+type ShownWatch = Awaited<ReturnType<typeof shownEach>>[number];
 
-type ShownWatch = { watch: Watch; status: ListedStatus };
-
-async function shownEach(db: WatchDb, watches: readonly Watch[]): Promise<ShownWatch[]> {
-  const statusEach = async (watch: Watch): Promise<ListedStatus> => ({
-    ...(await watchStatusOf(db, watch)),
-    matched: await countMatched(db, watch),
-    muted: await listMuted(db, watch),
-  });
-  return Promise.all(watches.map(async (watch) => ({ watch, status: await statusEach(watch) })));
+function shownEach(db: WatchDb, watches: readonly Watch[]) {
+  const statusOf = async (watch: Watch) => {
+    const [status, matched] = [await watchStatusOf(db, watch), await countMatched(db, watch)];
+    return { ...status, matched, muted: await listMuted(db, watch) };
+  };
+  return Promise.all(watches.map(async (watch) => ({ watch, status: await statusOf(watch) })));
 }
 
 function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): string {
