@@ -52,15 +52,18 @@ type TableRow = {
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
   const dues = rows.map(({ opportunity, duplicates }) => dueOf(opportunity, now, duplicates));
-  const cells = rows.map(({ opportunity }, n) => [
-    oneLine(dues[n] === undefined ? "" : dueInShort(dues[n], now)),
-    oneLine(opportunity.status),
-    isWide(width)
-      ? cut(oneLine(opportunity.organization.agency ?? "–"), WIDE_AGENCY_MAX)
-      : cut(oneLine(agencyOf(opportunity) ?? "–"), AGENCY_MAX),
-    cut(oneLine(numberInWords(opportunity)), isWide(width) ? WIDE_NUMBER_MAX : NUMBER_MAX),
-    oneLine(opportunity.title),
-  ]);
+  const [agencyMax, numberMax] = isWide(width) ? [WIDE_AGENCY_MAX, WIDE_NUMBER_MAX] : [AGENCY_MAX, NUMBER_MAX];
+  const cells = rows.map(({ opportunity }, n) => {
+    const { sub_agency, agency } = opportunity.organization;
+    const short = () => agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
+    return [
+      oneLine(dues[n] === undefined ? "" : dueInShort(dues[n], now)),
+      oneLine(opportunity.status),
+      cut(oneLine((isWide(width) ? agency : short()) ?? "–"), agencyMax),
+      cut(oneLine(numberInWords(opportunity)), numberMax),
+      oneLine(opportunity.title),
+    ];
+  });
   const widths = header
     .slice(0, -1)
     .map((name, column) => Math.max(...[name, ...cells.map((row) => row[column] ?? "")].map((cell) => Bun.stringWidth(cell))));
@@ -82,11 +85,6 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
   return [style.header(line(header)), ...lines].join("\n");
 }
 
-function agencyOf(opportunity: WholeOpportunity): string | null {
-  const { sub_agency, agency } = opportunity.organization;
-  return agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
-}
-
 /** The lines below a result: doubts about its status, and its other sources; then the words it lacks, and where the others matched outside of the title. */
 export function matchLines(
   { opportunity, snippet, missing, named, isFar, duplicates }: SearchResult,
@@ -101,15 +99,10 @@ export function matchLines(
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
   const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);
-  const about = [...doubtsOf(opportunity, now), isWide(width) ? openTo(opportunity) : null, where]
-    .filter((part) => part !== null)
-    .join("; ");
+  const applicants = isWide(width) ? applicantsInShort(opportunity) : null;
+  const openTo = applicants === null ? null : `open to ${applicants}`;
+  const about = [...doubtsOf(opportunity, now), openTo, where].filter((part) => part !== null).join("; ");
   return [cut(oneLine(about), room), before + matched].filter((line) => line !== "");
-}
-
-function openTo(opportunity: WholeOpportunity): string | null {
-  const short = applicantsInShort(opportunity);
-  return short === null ? null : `open to ${short}`;
 }
 
 /** `line` stands between the matches and the partial matches, which have a table of their own. */

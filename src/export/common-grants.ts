@@ -104,7 +104,8 @@ const HISTORY = "Every change that was detected, the oldest first.";
 
 function customFieldsOf(opportunity: WholeOpportunity, events: readonly OpportunityEvent[] = []): Record<string, object> {
   const { source, summary, status, organization, program, classifications, eligibility, contacts, relationships } = opportunity;
-  const [contact, ...otherContacts] = contacts.map(contactOf);
+  const [contact, ...otherContacts] = contacts.map(({ role, ...others }) => present({ ...others, description: role }));
+  const listings = classifications.tech_taxonomy.filter((code) => code.startsWith("ALN:"));
   const values: readonly (readonly [name: string, description: string, value: Json | null | undefined])[] = [
     ["status", "Status, with the statuses that the protocol does not have.", status],
     ["summary", "A short plain text.", summary],
@@ -116,7 +117,7 @@ function customFieldsOf(opportunity: WholeOpportunity, events: readonly Opportun
     ["contractClass", "Kind of contract, notice or phase, in the upstream's words.", program.contract_class],
     ["agency", "Agency that publishes the opportunity.", agencyOf(opportunity)],
     ["issuingOffice", "Office that issued the opportunity.", organization.issuing_office],
-    ["assistanceListings", "Assistance listings.", listingsOf(opportunity)],
+    ["assistanceListings", "Assistance listings.", listings.map((code) => ({ identifier: code.slice(4) }))],
     ["taxonomy", "Codes with their scheme: ALN:93.242, FAC:ST, PSC:AC12.", classifications.tech_taxonomy],
     ["naicsCodes", "NAICS codes.", classifications.naics_codes],
     ["setAsideTypes", "Set-aside codes.", classifications.set_aside_types],
@@ -157,14 +158,6 @@ function legacySerialIdOf({ source }: WholeOpportunity): number | undefined {
 
 function agencyOf({ organization: { agency, sub_agency } }: WholeOpportunity): object | undefined {
   return filled(sub_agency === null ? { name: agency } : { name: sub_agency, parentName: agency });
-}
-
-function listingsOf({ classifications }: WholeOpportunity): { identifier: string }[] {
-  return classifications.tech_taxonomy.filter((code) => code.startsWith("ALN:")).map((code) => ({ identifier: code.slice(4) }));
-}
-
-function contactOf({ name, email, phone, role }: WholeOpportunity["contacts"][number]): object {
-  return present({ name, email, phone, description: role });
 }
 
 /* Values */

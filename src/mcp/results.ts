@@ -95,13 +95,11 @@ function shownInWords({ returned, total, complete, next_cursor }: ResultStatemen
 
 function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   if (freshness.length === 0) return "No source has data yet.";
-  const ages = freshness.map(({ source, age_seconds }) => `${codeInWords(source)} ${ageInWords(age_seconds)}`);
+  const ages = freshness.map(({ source, age_seconds }) => {
+    return `${codeInWords(source)} ${age_seconds === null ? "at an unknown time" : relativeTime(-age_seconds * 1000, 0)}`;
+  });
   const silent = freshness.flatMap(({ source, silent_since }) =>
     silent_since === null ? [] : noNewsInWords(silent_since, codeInWords(source)),
   );
   return `Data as of: ${ages.join(", ")}.${silent.length === 0 ? "" : ` ${capitalized(silent.join(", "))}: what is open there may be over.`}`;
-}
-
-function ageInWords(seconds: number | null): string {
-  return seconds === null ? "at an unknown time" : relativeTime(-seconds * 1000, 0);
 }

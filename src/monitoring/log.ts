@@ -59,7 +59,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     writeNow(
       format === "json"
         ? `${JSON.stringify({ time: formatInstant(time), level, ...fields })}\n`
-        : `${formatInstant(time)} ${level} ${indented(text)}\n`,
+        : `${formatInstant(time)} ${level} ${text.replaceAll("\n", "\n    ")}\n`, // None of its lines looks like one of the log.
     );
   const writeFailure = ([time, error, request_id]: LoggedFailure, left_out: number) => {
     const stack = error instanceof Error ? (error.stack ?? String(error)) : `Thrown: ${String(error)}`;
@@ -92,9 +92,4 @@ function jsonLine({ time, request_id, method, route, status, duration_ms, accoun
 function textLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {
   const caller = key_id === null ? "" : ` ${JSON.stringify(account)} ${key_id}`;
   return `${formatInstant(time)} ${status} ${method} ${route ?? "-"} ${duration_ms} ms ${request_id}${caller}\n`;
-}
-
-/** Indents the further lines of a message, so that none looks like a line of the log. */
-function indented(text: string): string {
-  return text.replaceAll("\n", "\n    ");
 }

@@ -7,6 +7,7 @@ import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { counted, withCommas } from "../../text/counted.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { pauseOwned } from "../../watch/watches.ts";
 import { type CliCommand, type CommonOptions, useAndClose } from "../command.ts";
 import { progressLine } from "../progress.ts";
@@ -51,9 +52,7 @@ export function restoreCommand(command: CliCommand): CliCommand {
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (fundfeed help postgres)`);
       const work = () => restore(directory, options.data, { report: progressOf(command.machine) });
       if (!hasWatches(directory)) work();
-      const paused = hasWatches(directory)
-        ? await withoutRuns(options.data, () => restoreAndPause(command.machine, options.data, work))
-        : 0;
+      const paused = hasWatches(directory) ? await pausing(options.data, command.machine.now(), work) : 0;
       command.print({ directory, data: options.data, paused }, `Restored ${options.data} from ${directory}`);
       if (paused > 0)
         command.machine.printError(
@@ -62,19 +61,17 @@ export function restoreCommand(command: CliCommand): CliCommand {
     });
 }
 
-/** Restores, and pauses the watches of members: those who were removed after the backup must get no mail. Returns how many. (E-186) */
-async function restoreAndPause({ now }: Machine, data: string, work: () => void): Promise<number> {
-  work();
-  return useAndClose(openWatchFile(data, now(), { mode: "create" }), (db) => pauseOwned(db, "a backup was restored; resume it here"));
-}
-
-/** Keeps `watch run` from delivering by the old watches and the new catalog. Throws while one is at work. */
-async function withoutRuns<T>(data: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Restores, and pauses the watches of members: those who were removed after the backup must get no mail. Returns how many. Keeps `watch run`
+ * from delivering by the old watches and the new catalog; throws while one is at work. (E-186)
+ */
+async function pausing(data: string, now: EpochMs, restore: () => void): Promise<number> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const release = tryLockIn(data, "watch");
   if (release === undefined) throw new Failure(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
   try {
-    return await work();
+    restore();
+    return await useAndClose(openWatchFile(data, now, { mode: "create" }), (db) => pauseOwned(db, "a backup was restored; resume it here"));
   } finally {
     release();
   }

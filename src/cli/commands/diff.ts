@@ -1,7 +1,6 @@
 /** `fundfeed diff`: show what was added, removed and changed between two moments, net. */
 import type { Static } from "@sinclair/typebox";
 import { type Severity, severities } from "../../events/event.ts";
-import type { FeedEntry } from "../../events/feed.ts";
 import type { PrintedDifferences } from "../../feed/printers.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
@@ -47,7 +46,8 @@ export function diffCommand(command: CliCommand): CliCommand {
           output.print(printer.begin ?? "");
           await eachNetChange(db, { since, until, filter }, async (entries) => {
             const shown = entries.filter(({ event }) => (severities as readonly string[]).indexOf(event.severity) >= least);
-            for (const kind of new Map(shown.map((entry) => [entry.event.opportunity_id, kindOf(entry)])).values()) records[kind]++;
+            const kinds = new Map(shown.map(({ event }) => [event.opportunity_id, kindOf[event.type] ?? ("changed" as const)]));
+            for (const kind of kinds.values()) records[kind]++;
             output.print(printer.entries(shown));
             await output.stopIfAsked();
           });
@@ -80,6 +80,4 @@ is one change, and one that moved back is none. \`changes\` shows every step.
 Opportunities are compared as they were stored, with those of other sources
 beside them; filters compare them as they were at the second moment.`;
 
-function kindOf({ event }: FeedEntry): "added" | "removed" | "changed" {
-  return event.type === "opportunity_added" ? "added" : event.type === "opportunity_removed" ? "removed" : "changed";
-}
+const kindOf: { readonly [type: string]: "added" | "removed" } = { opportunity_added: "added", opportunity_removed: "removed" };

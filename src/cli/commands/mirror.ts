@@ -103,14 +103,17 @@ async function run(command: CliCommand, baseUrl: string, options: MirrorOptions,
   };
   try {
     if (options.every === undefined) report(command, options, await sync());
-    else await repeat(command, options.every, { wait, stop }, async (time) => report(command, options, await sync(), time), isFinalFailure);
+    else
+      await repeat(
+        command,
+        options.every,
+        { wait, stop },
+        async (time) => report(command, options, await sync(), time),
+        (error) => !(error instanceof Error) || isFinal(error.cause),
+      );
   } finally {
     await store.close();
   }
-}
-
-function isFinalFailure(error: unknown): boolean {
-  return !(error instanceof Error) || isFinal(error.cause);
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */

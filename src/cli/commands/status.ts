@@ -18,12 +18,15 @@ export function statusCommand(command: CliCommand): CliCommand {
       const running = isLockedIn(data, UP_LOCK);
       const lines = jobs.map((job) => lineOf(job, running, now));
       const rows = table(lines, "No job has run yet");
+      const shown = jobs.map(({ every_ms, took_ms, ...job }) =>
+        withInstants({ ...job, every_seconds: every_ms / 1000, took_seconds: took_ms === null ? null : took_ms / 1000 }),
+      );
       const failures = jobs.filter(({ result }) => result === "failed");
       const reasons = failures.flatMap(({ name, failed_at, error }) => [
         "",
         ...wrapped(`${name} failed ${relativeTime(failed_at ?? now, now)}: ${error}`, TERMINAL_WIDTH),
       ]);
-      command.print({ running, jobs: jobs.map(shown) }, [rows, ...reasons].join("\n"));
+      command.print({ running, jobs: shown }, [rows, ...reasons].join("\n"));
       if (!running) command.machine.printError(`fundfeed up does not run on ${data}`);
       if (!running || failures.length > 0) command.cli.exitCode = 1;
     });
@@ -38,8 +41,4 @@ function lineOf({ name, state, started_at, took_ms, result, next_at }: JobState,
     took: took_ms === null || isNow ? null : formatDuration(took_ms),
     next_run: !isUp || isNow ? null : next_at < now + MINUTE_MS ? "soon" : relativeTime(next_at, now),
   };
-}
-
-function shown({ every_ms, took_ms, ...job }: JobState) {
-  return withInstants({ ...job, every_seconds: every_ms / 1000, took_seconds: took_ms === null ? null : took_ms / 1000 });
 }

@@ -50,7 +50,13 @@ export function upCommand(command: CliCommand): CliCommand {
       "what to pull and how often: grants-gov=6h,dsip=1d; none for nothing (default: every source once or twice a day, Grants.gov every 6h)",
       schedule,
     )
-    .setting("--watch-every <duration>", "how often watches deliver; none for never", durationOrNone("10s"), 15 * MINUTE_MS, "15m")
+    .setting(
+      "--watch-every <duration>",
+      "how often watches deliver; none for never",
+      (text) => (text === "none" ? 0 : durationAtLeast("10s")(text)),
+      15 * MINUTE_MS,
+      "15m",
+    )
     .setting("--backups <dir>", "directory of backups, of which the newest 14 are kept (default: no backups)")
     .setting("--backup-every <duration>", "how often to back up", durationAtLeast("1m"), DAY_MS, "1d");
   addWatchOptions(addSearchOptions(command)).examples(
@@ -127,20 +133,15 @@ function schedule(text: string): ReadonlyMap<string, number> {
     parts.map((part) => {
       const [, name = "", every] = /^([^=]*)(?:=(.*))?$/.exec(part) ?? [];
       const upstream = upstreams.find((each) => each.name === name);
-      if (upstream === undefined) throw new InvalidArgumentError(unknownSource(name));
+      if (upstream === undefined) {
+        const names = upstreams.map((each) => each.name);
+        const meant = closest(name, names);
+        const advice = meant === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${meant}?`;
+        throw new InvalidArgumentError(`There is no source "${name}". ${advice}`);
+      }
       return [name, every === undefined ? (upstream.everyMs ?? DAY_MS) : durationAtLeast("1m")(every)];
     }),
   );
   if (schedules.size < parts.length) throw new InvalidArgumentError("It must name each source once.");
   return schedules;
-}
-
-function unknownSource(name: string): string {
-  const names = upstreams.map((each) => each.name);
-  const suggestion = closest(name, names);
-  return `There is no source "${name}".${suggestion === undefined ? ` There are ${names.join(", ")}.` : ` Did you mean ${suggestion}?`}`;
-}
-
-function durationOrNone(min: string): (text: string) => number {
-  return (text) => (text === "none" ? 0 : durationAtLeast(min)(text));
 }

@@ -69,35 +69,26 @@ export function addCommand(adding: CliCommand): CliCommand {
       const { to, atLeast: at_least, zone } = options;
       const matching = { filter, ...(options.allSources && { all_sources: true as const }) };
       const fields = messageFields(adding, words, options);
-      await add(adding, name, { ...matching, at_least, ...fields, zone }, receiversOf(adding, to, options), options);
+      const receivers = receiversOf(adding, to, options);
+      const definition = { ...matching, at_least, ...fields, zone };
+      const matched = await withWatches(adding, "create", async (db, catalog) => {
+        await resolveFilter(catalog, filter, "watch opportunities of"); // Throws for a mistyped source.
+        return withSearchIndex(adding, catalog, async (index) => {
+          const now = adding.machine.now();
+          const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
+          const beginning = { at: now, feed: position, matched: options.fromStart ? [] : matching };
+          const definitions = receivers.map((receiver) => ({ ...definition, receiver }));
+          if (!(await addWatch(db, name, definitions, beginning)))
+            throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
+          return matching.length;
+        });
+      });
+      const [now, { every }] = [adding.machine.now(), options];
+      const first = every === undefined ? "" : `, the first ones at ${formatInstant(nextTime(every, zone, now))}`;
+      const what = definitionInWords(definition, matched, now);
+      const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${first}`;
+      adding.print({ name, ...definition, receivers, matching: matched }, text);
     });
-}
-
-async function add(
-  command: CliCommand,
-  name: string,
-  definition: Omit<WatchDefinition, "receiver">,
-  receivers: readonly Receiver[],
-  options: AddOptions,
-): Promise<void> {
-  const { machine } = command;
-  const matched = await withWatches(command, "create", async (db, catalog) => {
-    await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
-    return withSearchIndex(command, catalog, async (index) => {
-      const now = machine.now();
-      const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
-      const beginning = { at: now, feed: position, matched: options.fromStart ? [] : matching };
-      const definitions = receivers.map((receiver) => ({ ...definition, receiver }));
-      if (!(await addWatch(db, name, definitions, beginning)))
-        throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
-      return matching.length;
-    });
-  });
-  const { every, zone } = definition;
-  const what = definitionInWords(definition, matched, machine.now());
-  const first = every === undefined ? "" : `, the first ones at ${formatInstant(nextTime(every, zone, machine.now()))}`;
-  const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${first}`;
-  command.print({ name, ...definition, receivers, matching: matched }, text);
 }
 
 const watchName = parserBy(NAME_RULE, (text) => (isName(text) ? text : undefined));

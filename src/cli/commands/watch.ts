@@ -227,7 +227,9 @@ function page(receivers: readonly ShownWatch[], now: EpochMs): string {
     ...first.status.muted.map(({ id, muted_at }): [string, string] => ["muted", `${id} since ${formatInstant(muted_at)}`]),
     ["added", formatInstant(created_at)],
   ];
-  return [facts, ...receivers.map((each) => receiverFacts(each, now))].map(factLines).join("\n\n");
+  return [facts, ...receivers.map((each) => receiverFacts(each, now))]
+    .map((each) => each.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(15) + value])).join("\n"))
+    .join("\n\n");
 }
 
 function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, string | null][] {
@@ -241,10 +243,6 @@ function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, st
     ["next attempt", pending === null || paused !== null ? null : formatInstant(nextAttemptAt(pending.attempts, now))],
     ["state", stateOf(status)],
   ];
-}
-
-function factLines(facts: readonly [string, string | null][]): string {
-  return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(15) + value])).join("\n");
 }
 
 async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {

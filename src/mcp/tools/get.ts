@@ -26,7 +26,6 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { momentText } from "../../text/value.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
-import type { ToolCall } from "../data.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
@@ -75,7 +74,10 @@ export const getTool = tool({
   run: async ({ id = "", source, as_of, cursor }, call) => {
     const found = await theOpportunity("get", id, source, call);
     const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
-    const record = await theRecord(found, asOf, call);
+    const { catalog, now } = call;
+    const read = await readShown(catalog, found, { now, asOf });
+    if ("unknown" in read) throw new Failure(`Cannot get the opportunity as of ${formatInstant(asOf ?? now)}: ${read.unknown}`);
+    const { record } = read;
     const { opportunity, erased, history, duplicates, earlierAwards: earlier_awards } = record;
     const also_at = alsoAt(duplicates);
     const request = { tool: "get", id, source, as_of };
@@ -94,7 +96,9 @@ export const getTool = tool({
       unknown_fields,
     };
     const isWithSimilar = cursor === undefined && asOf === undefined;
-    const like = isWithSimilar ? await similarTo(opportunity, call) : undefined;
+    const like = isWithSimilar
+      ? await call.withIndex(now, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now, searchBudget()))
+      : undefined;
     const similar = like === undefined ? [] : similarRows(like, call.now);
     return longResult({ call, request, filters, document, version, cursor }, empty, () => {
       const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
@@ -119,16 +123,6 @@ export const getTool = tool({
     });
   },
 });
-
-async function theRecord(found: WholeOpportunity, asOf: EpochMs | undefined, { catalog, now }: ToolCall): Promise<ShownRecord> {
-  const read = await readShown(catalog, found, { now, asOf });
-  if ("unknown" in read) throw new Failure(`Cannot get the opportunity as of ${formatInstant(asOf ?? now)}: ${read.unknown}`);
-  return read.record;
-}
-
-function similarTo(opportunity: WholeOpportunity, { catalog, withIndex, now }: ToolCall): Promise<Similar> {
-  return withIndex(now, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now, searchBudget()));
-}
 
 function similarRows(found: Similar, now: EpochMs): SimilarRow[] {
   return relationsIn(found).map(({ opportunity, duplicates, relation, why }) => {
