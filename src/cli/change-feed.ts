@@ -32,7 +32,7 @@ type Reading = { catalog: string; position: FeedPosition; printed: number; repea
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
 export async function printFeed(command: CliCommand, run: ChangesRun): Promise<void> {
-  const printed = withOutput(command, run, async (output) => {
+  await withOutput(command, run, async (output) => {
     await command.withCatalog(async (db) => {
       const reading = await begin(command, db, run, output);
       const isMore = await printNew(command, db, run, reading);
@@ -53,7 +53,6 @@ export async function printFeed(command: CliCommand, run: ChangesRun): Promise<v
       if (reading.repeats > 0) command.machine.printError(repeatsInWords(reading.repeats));
     });
   });
-  await printed.catch((error) => refuseLost(run, error));
 }
 
 /** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
@@ -62,11 +61,11 @@ export async function followFeed(command: CliCommand, run: ChangesRun): Promise<
   command.cli.isLasting = true;
   const stop = stopSignal(machine);
   const clock = { now: machine.now, wait: sleep, stop };
-  const followed = withOutput(command, run, async (output) => {
+  await withOutput(command, run, async (output) => {
     let reading: Reading | undefined;
     const look = async (db: CatalogDb) => {
       reading ??= await begin(command, db, run, output);
-      if ((await catalogIdentity(db)) !== reading.catalog) throw lostPosition(run);
+      if ((await catalogIdentity(db)) !== reading.catalog) throw new LostPositionError();
       await printNew(command, db, run, reading, stop);
     };
     if (run.database !== undefined) await command.withCatalog((db) => runEvery(LOOK_EVERY_MS, clock, () => look(db)));
@@ -78,11 +77,6 @@ export async function followFeed(command: CliCommand, run: ChangesRun): Promise<
       });
     }
   });
-  await followed.catch((error) => refuseLost(run, error));
-}
-
-function refuseLost(run: ChangesRun, error: unknown): never {
-  throw error instanceof LostPositionError ? lostPosition(run) : error;
 }
 
 /** Saves the start of a first run at once, so that the next run begins there even if this one is killed. */
@@ -124,7 +118,8 @@ function save({ cursorFile }: ChangesRun, { catalog, position }: Reading): void 
   if (cursorFile !== undefined) saveCursorFile(cursorFile, catalog, position);
 }
 
-function lostPosition({ cursorFile }: ChangesRun): Error {
+/** What a LostPositionError says to people. */
+export function lostPosition(cursorFile: string | undefined): Failure {
   const reason = "the catalog does not have the event there: it was replaced by another one, or by a backup";
   return cursorFile === undefined
     ? new Failure(`Cannot follow the changes: ${reason}. Run the command again, with --since for what came between`)

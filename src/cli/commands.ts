@@ -167,7 +167,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
     completion: {
       about: "Print a script by which bash, zsh or fish complete commands, options and values",
-      args: "[shell] [line...]",
+      args: "[shell] [words...]",
       mode: "nothing",
     },
     help: { about: "Print a page of the manual, such as help find, or the help of a command", args: "[topic...]", mode: "nothing" },

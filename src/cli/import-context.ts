@@ -16,20 +16,21 @@ const YIELD_EVERY_MS = 100;
 /** Runs `work` with the catalog and a directory for its files: the data directory, or on PostgreSQL a temporary one. */
 export async function withImportContext<T>(command: CliCommand, work: (context: ImportContext) => Promise<T>): Promise<T> {
   const { data, database } = command.opts<CommonOptions>();
-  if (database !== undefined)
-    return inTemporaryDirectory((directory) => command.withCatalog((db) => work(importContextOf(command, db, directory))));
-  return command.withCatalog((db) => work(importContextOf(command, db, data)));
+  using kept = new DisposableStack();
+  const directory = database === undefined ? data : temporaryIn(kept);
+  return await command.withCatalog((db) => work(importContextOf(command, db, directory)));
 }
 
 /** Like `withImportContext`, for a dry run: the catalog is only read, and if there is none, an empty one in memory takes its place. */
 export async function withReadOnlyContext<T>(command: CliCommand, work: (context: ImportContext) => Promise<T>): Promise<T> {
-  return inTemporaryDirectory(async (directory) => {
-    const db = await openCatalogAt({ ...command.opts<CommonOptions>(), mode: "read" }, command.machine.now()).catch((error: unknown) => {
-      if (error instanceof NoData) return openCatalog(":memory:", command.machine.now());
-      throw error;
-    });
-    return useAndClose(db, () => work(importContextOf(command, db, directory)));
+  using kept = new DisposableStack();
+  const directory = temporaryIn(kept);
+  const now = command.machine.now();
+  const db = await openCatalogAt({ ...command.opts<CommonOptions>(), mode: "read" }, now).catch((error: unknown) => {
+    if (error instanceof NoData) return openCatalog(":memory:", now);
+    throw error;
   });
+  return await useAndClose(db, () => work(importContextOf(command, db, directory)));
 }
 
 function importContextOf(command: CliCommand, db: CatalogDb, directory: string): ImportContext {
@@ -45,13 +46,8 @@ function importContextOf(command: CliCommand, db: CatalogDb, directory: string):
   return { db, directory, now, notify: printError, progress };
 }
 
-async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
-  const directory = temporaryDirectory("import");
-  try {
-    return await work(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+function temporaryIn(kept: DisposableStack): string {
+  return kept.adopt(temporaryDirectory("import"), (directory) => rmSync(directory, { recursive: true, force: true }));
 }
 
 /** The counts of an import in one line: "3 read: 2 added, …; 0 removed, …". A dry run counts no links. */

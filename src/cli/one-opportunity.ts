@@ -32,16 +32,10 @@ export async function requireOpportunity(
   const [opportunity] = opportunities;
   if (opportunity === undefined)
     throw new Failure(`Cannot ${verb} ${text}: no opportunity has this id or number; look for it with fundfeed find`);
-  if (opportunities.length > 1) throw new Failure(severalOf(text, verb, words, opportunities));
-  return opportunity;
-}
-
-function severalOf(text: string, verb: string, words: string, opportunities: readonly WholeOpportunity[]): string {
-  const lines = opportunities
-    .slice(0, LISTED)
-    .map(
-      ({ id, source, title, status }) =>
-        `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${words} ${id.slice(0, ID_BEGINNING)}`,
-    );
-  return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}${opportunities.length > LISTED ? `; and more: fundfeed find ${quoted(text)}` : ""}`;
+  if (opportunities.length === 1) return opportunity;
+  const lines = opportunities.slice(0, LISTED).map(({ id, source, title, status }) => {
+    return `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${words} ${id.slice(0, ID_BEGINNING)}`;
+  });
+  const more = opportunities.length > LISTED ? `; and more: fundfeed find ${quoted(text)}` : "";
+  throw new Failure(`Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}${more}`);
 }

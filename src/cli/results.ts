@@ -4,7 +4,6 @@ import { applicantsInShort } from "../filter/applicants.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { doubtsOf, dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
 import { numberInWords } from "../opportunities/number.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
 import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -41,12 +40,7 @@ export function isWide(width: number): boolean {
   return width >= WIDE;
 }
 
-type TableRow = {
-  opportunity: WholeOpportunity;
-  duplicates: readonly WholeOpportunity[];
-  above?: string | undefined;
-  below: readonly string[];
-};
+type TableRow = Pick<SearchResult, "opportunity" | "duplicates"> & { above?: string | undefined; below: readonly string[] };
 
 /** A line for each opportunity, with the lines below it indented. */
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {

@@ -1,6 +1,5 @@
 /** How the commands of `watch` send: mails need the state, which has the addresses of members and the secret of the links that end mails. */
 import type { StateDb } from "../../db/engine.ts";
-import { openStateAt } from "../../db/open.ts";
 import { failureOf } from "../../db/reason.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { DeliveryError } from "../watch/attempts.ts";
@@ -12,9 +11,7 @@ import { linkBase } from "../watch/smtp.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { CliCommand } from "./command.ts";
 
-type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & {
-  state: StateDb | undefined;
-};
+type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & { state: StateDb | undefined };
 
 /** Runs `work` with what sends the messages of these watches, and closes the state. */
 export async function withSending<T>(command: CliCommand, watches: readonly Watch[], work: (sending: Sending) => Promise<T>): Promise<T> {
@@ -22,11 +19,10 @@ export async function withSending<T>(command: CliCommand, watches: readonly Watc
   const origin = linkBase(machine);
   const hasMembers = watches.some(({ owner }) => owner !== null);
   const hasLinks = origin !== undefined && watches.some(({ definition }) => definition.receiver.to === "smtp");
-  const state = hasMembers || hasLinks ? await openStateAt(command.opts(), machine.now(), { onMigrated: machine.printError }) : undefined;
-  try {
+  const sending = async (state: StateDb | undefined) => {
     const secret = state && (await readPagesSecret(state, machine.randomBytes));
     const base = origin === undefined || secret === undefined ? undefined : { origin, secret };
-    return await work({
+    return work({
       state,
       send: (watch, message, stop) => send(watch, message, machine, stop, base),
       sendToMember: async (parts, id, stop) => {
@@ -40,7 +36,6 @@ export async function withSending<T>(command: CliCommand, watches: readonly Watc
         return setupFault(receiver, machine);
       },
     });
-  } finally {
-    await state?.close();
-  }
+  };
+  return hasMembers || hasLinks ? command.withState(sending) : sending(undefined);
 }

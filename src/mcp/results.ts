@@ -53,20 +53,14 @@ export async function readFitting<Item, Shown>(
 ): Promise<ToolPage<Shown>> {
   const page = await read(limit);
   const items = page.items.map(show);
-  const fitting = countFitting(items);
-  if (fitting >= items.length) return { ...page, items };
-  const smaller = await read(fitting);
-  return { ...smaller, items: smaller.items.map(show) };
-}
-
-function countFitting(items: readonly unknown[]): number {
-  let [bytes, count] = [0, 0];
-  for (const item of items) {
+  let bytes = 0;
+  const fitting = items.findIndex((item) => {
     bytes += jsonBytes(item);
-    if (bytes > DATA_BYTES_MAX) break;
-    count++;
-  }
-  return Math.max(1, count);
+    return bytes > DATA_BYTES_MAX;
+  });
+  if (fitting < 0) return { ...page, items };
+  const smaller = await read(Math.max(1, fitting));
+  return { ...smaller, items: smaller.items.map(show) };
 }
 
 /** What a tool returns. `lines` is the data in short, a line each. */

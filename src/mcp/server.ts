@@ -13,7 +13,6 @@ import { sentenceOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { JsonObject } from "../text/json-value.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import type { ToolData, ToolRequest } from "./data.ts";
 import { statement } from "./results.ts";
@@ -62,10 +61,19 @@ export function serverFactory({ data, now, onFailure, stop, run = (work) => work
     server.setRequestHandler("resources/list", () => ({ resources: [] })); // Too many to list: `find` finds them.
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
     server.setRequestHandler("tools/call", ({ params }, context) =>
-      run(async () => {
+      run(async (): Promise<CallToolResult> => {
         const tool = tools.find(({ name }) => name === params.name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name));
-        return callTool(tool, params.arguments ?? {}, data, requestOf(context), onFailure);
+        const request = requestOf(context);
+        try {
+          const { structured, text } = await tool.call(params.arguments ?? {}, data, request);
+          return { content: [{ type: "text", text }], structuredContent: structured };
+        } catch (error) {
+          if (request.signal.aborted) throw error;
+          const text = oneLine(sentenceOf(error, tool.action));
+          onFailure(error, text);
+          return { content: [{ type: "text", text }], isError: true }; // No protocol error: models see results and can correct what they asked for.
+        }
       }),
     );
     server.setRequestHandler("resources/read", ({ params }, context) => run(() => readResource(params.uri, data, requestOf(context))));
@@ -118,25 +126,6 @@ function instructionsFor({ place }: ToolData): string {
 function unknownTool(name: string): string {
   const known = tools.map((tool) => tool.name);
   return `There is no tool ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, known)}. There are ${known.join(", ")}`;
-}
-
-/** A failure is a result, not a protocol error: models see results and can correct what they asked for. */
-async function callTool(
-  tool: Tool,
-  given: JsonObject,
-  data: ToolData,
-  request: ToolRequest,
-  onFailure: Serving["onFailure"],
-): Promise<CallToolResult> {
-  try {
-    const { structured, text } = await tool.call(given, data, request);
-    return { content: [{ type: "text", text }], structuredContent: structured };
-  } catch (error) {
-    if (request.signal.aborted) throw error;
-    const message = oneLine(sentenceOf(error, tool.action));
-    onFailure(error, message);
-    return { content: [{ type: "text", text: message }], isError: true };
-  }
 }
 
 const RESOURCE = /^fundfeed:\/\/opportunities\/([0-9a-f-]{36})$/i;

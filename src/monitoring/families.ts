@@ -9,12 +9,9 @@ function familyText({ name, type, help, samples }: Family): string {
 }
 
 function labelText(labels: Readonly<Record<string, string | number>>): string {
+  const escaped = (value: string) => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
   return pairs.length === 0 ? "" : `{${pairs.join()}}`;
-}
-
-function escaped(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
 const familyOf = (type: Family["type"]) => (name: string, help: string, values: number | readonly MetricSample[]) =>

@@ -137,7 +137,7 @@ export async function removeWatch(db: WatchSql, { name }: Pick<Watch, "name">): 
   await db.run(removeByName, { name });
 }
 
-export type Muted = { id: string; muted_at: EpochMs };
+type Muted = { id: string; muted_at: EpochMs };
 
 /** What is muted in a watch, the oldest first. */
 export async function listMuted(db: WatchDb, { key }: Watch): Promise<Muted[]> {

@@ -14,14 +14,12 @@ import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useInde
 const PORT = 8081;
 const HOST = "address to listen on; anyone who can reach it can read the pages, which need no key";
 
-type BrowseOptions = SearchOptions & { host: string; port: number };
-
 export function browseCommand(browsing: CliCommand): CliCommand {
   browsing
     .setting("--host <address>", HOST, undefined, "127.0.0.1", undefined, "BROWSE_")
     .setting("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), PORT, undefined, "BROWSE_")
     .examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000");
-  return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
+  return addSearchOptions(browsing).action(async (options: SearchOptions & { host: string; port: number }) => {
     const { machine } = browsing;
     browsing.cli.isLasting = true;
     const log = createLog("text", machine.writeLog, "failure");

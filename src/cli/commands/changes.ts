@@ -1,7 +1,15 @@
 /** `fundfeed changes`: show what changed in all opportunities. */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { type EventType, eventTypes, type Severity } from "../../events/event.ts";
-import { type FeedEntry, type FeedFilter, type FeedPage, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
+import {
+  type FeedEntry,
+  type FeedFilter,
+  type FeedPage,
+  LostPositionError,
+  readWindow,
+  type WindowOrder,
+  type WindowPosition,
+} from "../../events/feed.ts";
 import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
@@ -11,7 +19,7 @@ import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { momentOption, parserBy, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
-import { followFeed, printFeed } from "../change-feed.ts";
+import { followFeed, lostPosition, printFeed } from "../change-feed.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
@@ -80,6 +88,7 @@ export function changesCommand(changes: CliCommand): CliCommand {
       await (follow ? followFeed : printFeed)(changes, { ...options, format, chosen, since });
     } catch (error) {
       if (error instanceof BadCursorFile) refuseValue(changes, "--cursor-file", error.message);
+      if (error instanceof LostPositionError) throw lostPosition(cursorFile);
       throw error;
     }
   });
@@ -97,27 +106,32 @@ function refuseContradictions(changes: CliCommand, options: ChangesOptions, form
   if (feedUrl !== undefined && format !== "atom") refuse("--feed-url needs --format atom");
 }
 
-type WindowRun = ChangesOptions & { format: ChangeFormat };
-
-/** Prints the events of a period. With a limit, these are the newest ones, and all but Atom still begins with the oldest of them. */
-async function printWindow(command: CliCommand, db: CatalogDb, run: WindowRun, chosen: FeedFilter, now: EpochMs): Promise<void> {
+/** Prints the events of a period, page by page. With a limit, these are the newest; all but Atom still begins with the oldest of them. */
+async function printWindow(
+  command: CliCommand,
+  db: CatalogDb,
+  run: ChangesOptions & { format: ChangeFormat },
+  chosen: FeedFilter,
+  now: EpochMs,
+): Promise<void> {
   const { since, until } = chosen;
   const filter = await resolveFilter(db, chosen.filter, "show changes of");
   const window: FeedFilter = { ...chosen, filter };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
   const printer = await printerFor(command, db, run, chosen);
   await withOutput(command, run, async (output) => {
-    const print = (batch: readonly FeedEntry[]) => {
-      output.print(printer.entries(batch));
-      return output.stopIfAsked();
-    };
     output.print(printer.begin ?? "");
-    const { printed, repeats, isMore } = await printEntries(
-      { db, filter: window, now },
-      limit,
-      run.format === "atom" ? "newest" : "oldest",
-      print,
-    );
+    const read = { db, filter: window, now };
+    const leftOut = limit === undefined ? null : await newestBeyond(read, limit);
+    const pages = run.format === "atom" ? pagesOf(read, "newest", limit, null) : pagesOf(read, "oldest", limit, leftOut);
+    let [printed, repeats] = [0, 0];
+    for await (const page of pages) {
+      output.print(printer.entries(page.entries));
+      await output.stopIfAsked();
+      printed += page.entries.length;
+      repeats += page.repeats;
+    }
+    const isMore = leftOut !== null;
     const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
     const period = { since: instantOrNull(since ?? null), until: instantOrNull(until ?? null) };
     const words = describeFilter(chosen.filter, now);
@@ -153,24 +167,6 @@ function footOf(printed: number, isMore: boolean, { since, until, types, atLeast
 }
 
 type Window = { db: CatalogDb; filter: FeedFilter; now: EpochMs };
-
-/** Prints page by page, so that memory grows neither with the period nor with the limit. `isMore` says whether older events are left out. */
-async function printEntries(
-  window: Window,
-  limit: number | undefined,
-  order: WindowOrder,
-  print: (batch: readonly FeedEntry[]) => Promise<void>,
-): Promise<{ printed: number; repeats: number; isMore: boolean }> {
-  const leftOut = limit === undefined ? null : await newestBeyond(window, limit);
-  const start = order === "oldest" ? leftOut : null;
-  let [printed, repeated] = [0, 0];
-  for await (const { entries, repeats } of pagesOf(window, order, limit, start)) {
-    await print(entries);
-    printed += entries.length;
-    repeated += repeats;
-  }
-  return { printed, repeats: repeated, isMore: leftOut !== null };
-}
 
 /** The place of the newest event that a limit leaves out; null if it leaves out none. */
 async function newestBeyond(window: Window, limit: number): Promise<WindowPosition> {

@@ -41,7 +41,7 @@ const separators: Readonly<Record<Shell, string | undefined>> = { bash: undefine
 export function completionCommand(command: CliCommand): CliCommand {
   return command
     .addArgument(oneWordOf(new Argument("[shell]", "the shell (default: bash)"), shells))
-    .argument("[line...]", "after --, the words of a line: prints what its last word can become, for the script")
+    .argument("[words...]", "after --, the words of a line: prints what its last word can become, for the script")
     .examples(
       "source <(fundfeed completion)            in bash; in ~/.bashrc for always",
       "source <(fundfeed completion zsh)        in zsh, after compinit; in ~/.zshrc",

@@ -25,7 +25,9 @@ export function copyCommand(copy: CliCommand): CliCommand {
     const copied = await copyTo(copy.machine, options, target).catch((error: unknown) => {
       throw error instanceof CannotOpen ? error : new Failure(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
     });
-    const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
+    const rows = Object.entries(copied).flatMap(([database, tables]) =>
+      Object.entries(tables).map(([name, rows]) => ({ database, table: name, rows })),
+    );
     copy.print({ from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
     copy.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
   });
@@ -47,8 +49,4 @@ async function copyTo(machine: Machine, source: DatabaseLocation, target: Databa
   const report = progressReporter(machine);
   const progress: CopyProgress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
   return await copyDatabases(from, await open(target), progress);
-}
-
-function rowsOf(database: string, copied: Copied): { database: string; table: string; rows: number }[] {
-  return Object.entries(copied).map(([name, rows]) => ({ database, table: name, rows }));
 }

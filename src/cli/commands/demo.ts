@@ -35,7 +35,8 @@ export function demoCommand(command: CliCommand): CliCommand {
       const directory = temporaryDirectory("demo");
       try {
         const records = await importSample(command.machine, directory, interrupted.signal);
-        const key = await createDemoKey(command.machine, directory);
+        const [wanted, now] = [{ account: "demo", plan: "paid", label: "demo" }, command.machine.now()];
+        const { key } = await useAndClose(openState(directory, now), (db) => createKey(db, wanted, command.machine.randomBytes, now));
         if (interrupted.signal.aborted) return;
         await using pages = await browseSample(command.machine, directory, browsePort ?? options.port, browsePort !== undefined);
         const machine = {
@@ -92,15 +93,7 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
   });
 }
 
-async function createDemoKey(machine: Machine, directory: string): Promise<string> {
-  const wanted = { account: "demo", plan: "paid", label: "demo" };
-  const { key } = await useAndClose(openState(directory, machine.now()), (db) => createKey(db, wanted, machine.randomBytes, machine.now()));
-  return key;
-}
-
-type Introduced = { base_url: string; browse_url: string; key: string; records: number; directory: string };
-
-function introduction({ base_url: base, browse_url, key, records, directory }: Introduced): string {
+function introduction({ base_url: base, browse_url, key, records, directory }: Record<string, string | number>): string {
   return `${records} real opportunities of ten federal sources, with their history, in ${directory} (removed when the demo ends).
 
 Open in a browser:

@@ -19,10 +19,11 @@ export function explainCommand(command: CliCommand): CliCommand {
 }
 
 function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {
+  const files = JSON.parse(brought?.files ?? "[]") as FileDigest[];
   const lines = [
     `${event.type} (${event.severity}) of ${after.source.code} ${after.source.opportunity_id}: ${after.title}`,
     `detected  ${event.detected_at}`,
-    `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${fileNames(brought.files)}, ${formatInstant(brought.started_at)}`}`,
+    `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${files.map(({ name }) => name).join(" ")}, ${formatInstant(brought.started_at)}`}`,
   ];
   if (origin === "imported") lines.push("rule      none: type and severity come from the imported history");
   else if (rules.length === 0) lines.push("rule      none of the present rules: they give these changes another severity");
@@ -36,8 +37,4 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
 
 function withoutImport(event: Explanation["event"]): string {
   return isOfClock(event) ? "a status turn: a date has passed" : "fundfeed redact";
-}
-
-function fileNames(files: string): string {
-  return (JSON.parse(files) as FileDigest[]).map(({ name }) => name).join(" ");
 }

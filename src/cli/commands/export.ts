@@ -19,7 +19,7 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { addAsOfOption, sourceCodes } from "../arguments.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { progressLine, recordReporter } from "../progress.ts";
+import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "parquet", "commongrants"] as const;
@@ -83,10 +83,11 @@ type Chosen = Selection & { now: EpochMs; filter: Filter };
 async function writeFiles(command: CliCommand, db: CatalogDb, format: keyof typeof targets, path: string, chosen: Chosen): Promise<void> {
   const { machine } = command;
   const stopIfAsked = stopPoint(machine, new Error("it was stopped"));
-  const progress = recordReporter(machine, "exporting");
-  const report = async (read: number, total: number) => {
+  const reportProgress = progressReporter(machine);
+  let [done, total]: [number, number | undefined] = [0, undefined];
+  const report = async (_: number, all: number) => {
+    total = all;
     await stopIfAsked();
-    progress(read, total);
   };
   const about = { filter: JSON.stringify(chosen.filter), made_at: formatInstant(chosen.now) };
   let file: ExportFile | undefined;
@@ -95,9 +96,10 @@ async function writeFiles(command: CliCommand, db: CatalogDb, format: keyof type
       ? createExportFile(path, about)
       : (await import("../../export/parquet.ts")).createParquetFiles(path, about));
     const { put } = file;
-    await exportHistories(db, { ...chosen, report }, (opportunity, history, text, duplicates) =>
-      put({ ...opportunity, due: dueOf(opportunity, chosen.now, duplicates) }, history, text),
-    );
+    await exportHistories(db, { ...chosen, report }, (opportunity, history, text, duplicates) => {
+      put({ ...opportunity, due: dueOf(opportunity, chosen.now, duplicates) }, history, text);
+      reportProgress({ step: "exporting", done: ++done, total, unit: "records" });
+    });
     const written = await file.finish(async (next) => {
       machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
       await stopIfAsked();

@@ -128,29 +128,27 @@ type Answer = SearchPage & {
 };
 
 function footOf(answer: Answer, continuing: string): string[] {
-  const { results, total, duplicates, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
+  const { results, total, duplicates, next, understood, counts, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...readingOf(understood, answer.now),
     ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
     duplicatesInWords(duplicates),
-    ...agencyNotes,
-    hinderedSentence(hindered),
-    applicantsSentence(inWords, orInWords(answer)),
-    ...dropInWords(drop),
+    ...notesOf(answer),
     counts === null || understood === null ? "" : resultCountsInWords(counts),
     freshnessInWords(freshness),
   ].filter((line) => line !== "");
 }
 
-function orInWords({ filter: { applicant = [] } }: Answer): string {
-  return `--applicant ${[...applicant, IN_WORDS].join(",")}`;
+function notesOf({ agencyNotes, hindered, inWords, drop, filter: { applicant = [] } }: Answer): string[] {
+  const applicants = applicantsSentence(inWords, `--applicant ${[...applicant, IN_WORDS].join(",")}`);
+  return [...agencyNotes, hinderedSentence(hindered), applicants, ...dropInWords(drop)].filter((note) => note !== "");
 }
 
 /** The lines below the results on a narrow terminal: how the question was read, and one line for the rest. */
 function shortFootOf(answer: Answer): string[] {
-  const { results, total, next, understood, hindered, agencyNotes, inWords, drop, freshness } = answer;
+  const { results, total, next, understood, freshness } = answer;
   const parts = [
     results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
     matchedInWords(answer),
@@ -158,10 +156,7 @@ function shortFootOf(answer: Answer): string[] {
     freshnessInShort(freshness),
   ];
   const line = capitalized(parts.filter((part) => part !== null).join("; "));
-  const notes = [...agencyNotes, hinderedSentence(hindered), applicantsSentence(inWords, orInWords(answer)), ...dropInWords(drop)].filter(
-    (note) => note !== "",
-  );
-  return [...readingOf(understood, answer.now), ...notes, line];
+  return [...readingOf(understood, answer.now), ...notesOf(answer), line];
 }
 
 function readingOf(understood: Understood | null, now: EpochMs): string[] {

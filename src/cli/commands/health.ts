@@ -33,13 +33,12 @@ async function ask(url: string, verify: boolean): Promise<number> {
     resolve(response.statusCode ?? 0);
     request.destroy(); // The body is not read: another server could send one that never ends.
   });
-  const fail = (error: Error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`));
+  const fail = (error: Error) => {
+    const isLate = error.name === "TimeoutError" || error.name === "AbortError";
+    const reason = isLate ? `no response within ${TIMEOUT_MS / 1000} s` : requestFailure(error).reason;
+    reject(new Failure(`Cannot reach ${url}: ${reason}`));
+  };
   request.on("error", fail);
   request.on("close", () => fail(noResponse()));
   return promise;
-}
-
-function reason(error: Error): string {
-  if (error.name === "TimeoutError" || error.name === "AbortError") return `no response within ${TIMEOUT_MS / 1000} s`;
-  return requestFailure(error).reason;
 }

@@ -34,7 +34,7 @@ export function createCommand(command: CliCommand): CliCommand {
       'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
       'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
     )
-    .action(async (options: CommonOptions & CreateOptions) => {
+    .action(async (options: CommonOptions & { account: string; plan?: string; label?: string; expires?: number }) => {
       const wanted = { ...options, expires_at: options.expires };
       const created = await command.withState((db) => createKey(db, wanted, command.machine.randomBytes, command.machine.now()));
       showOnce(command, options, created);
@@ -89,8 +89,6 @@ function entryOf({ id, state, account, label, last_four, used_today, ...times }:
   const lines = indented(facts.join(", "), "  ");
   return [`${id}  …${last_four}  ${state.padEnd(STATE_WIDTH)}  ${oneLine(account)}`, ...lines].join("\n");
 }
-
-type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
 
 function showOnce(command: CliCommand, options: { json?: true; expires?: number }, created: NewKey & { replaced?: object }): void {
   const expiresAt = options.expires === undefined ? undefined : formatInstant(options.expires);

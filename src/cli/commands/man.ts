@@ -97,13 +97,8 @@ function variables(program: Command): string[] {
     });
 }
 
-function bold(text: string): string {
-  return `\\fB${escaped(text)}\\fR`;
-}
-
-function italic(text: string): string {
-  return `\\fI${escaped(text)}\\fR`;
-}
+const font = (letter: "B" | "I") => (text: string) => `\\f${letter}${escaped(text)}\\fR`;
+const [bold, italic] = [font("B"), font("I")];
 
 /** A text without meaning to roff. An empty line stays one in a block that is not filled. */
 function escaped(text: string): string {

@@ -40,7 +40,10 @@ export function redactCommand(command: CliCommand): CliCommand {
           const erased = await redactStored(db, codes, now(), recordReporter(command.machine, "reading"));
           command.machine.showProgress("");
           const stored = { ...erased, complete: await vacuum(command, db) };
-          await redactFiles(context).catch(refuseAfterRecords);
+          await redactFiles(context).catch((error: unknown) => {
+            const rest = "contacts are erased from records and events, but files may still have some until redact runs again";
+            throw new Failure(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
+          });
           return stored;
         });
       });
@@ -82,11 +85,6 @@ async function redactFiles(context: ImportContext): Promise<void> {
     if (!(await dropDownloads(context, upstream))) notify(`A pull of ${upstream.name} is running; its downloads are removed when it ends`);
   }
   for (const name of Object.values(fileNames)) rmSync(join(directory, `${name}.partial`), { force: true }); // Left by a killed restore.
-}
-
-function refuseAfterRecords(error: unknown): never {
-  const rest = "contacts are erased from records and events, but files may still have some until redact runs again";
-  throw new Failure(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
 }
 
 async function vacuum({ machine }: CliCommand, db: CatalogDb): Promise<boolean> {

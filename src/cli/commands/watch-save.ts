@@ -119,13 +119,56 @@ export function setCommand(setting: CliCommand): CliCommand {
         if (given[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
       if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven(setting))
         setting.error("error: nothing to change; give words, filters or other options");
-      await set(setting, name, options, ({ filter: present, types, remind, every, note }) => {
-        const keptOf = <Fields extends object>(fields: Fields) =>
-          Object.fromEntries(Object.entries(fields).filter(([field, value]) => value !== undefined && !cleared.has(field as Clearable)));
+      const keptOf = <Fields extends object>(fields: Fields) =>
+        Object.fromEntries(Object.entries(fields).filter(([field, value]) => value !== undefined && !cleared.has(field as Clearable)));
+      const now = setting.machine.now();
+      const { definition, receivers, matching, paused } = await withWatches(setting, "create", async (db, catalog) => {
+        const all = await requireWatch(db, name);
+        const before = all[0];
+        const { at_least, zone, all_sources, types, remind, every, note } = before.definition;
+        const whole = { ...keptOf(before.definition.filter), ...filter };
+        refuseAlwaysEmptyRanges(setting, whole, now);
+        await resolveFilter(catalog, whole, "watch opportunities of");
         const { type, ...kept } = keptOf({ type: types, remind, every, note });
-        const fields = { ...(type && { types: type }), ...kept, ...messageFields(setting, words, options) };
-        return { filter: { ...keptOf(present), ...filter }, ...fields };
+        const allSources = options.allSources ?? all_sources ?? false;
+        const definition: Omit<WatchDefinition, "receiver"> = {
+          filter: whole,
+          ...(allSources && { all_sources: true as const }),
+          at_least: options.atLeast ?? at_least,
+          ...(type && { types: type }),
+          ...kept,
+          ...messageFields(setting, words, options),
+          zone: options.zone ?? zone,
+        };
+        const present = all.map((each) => each.definition.receiver);
+        const receivers = changedReceivers(setting, present, options);
+        // A receiver that stays keeps its row. Of the others, the first new one takes the place of the first old one, and so on.
+        const isSame = (one: Receiver) => (other: Receiver) => Bun.deepEquals(one, other);
+        const added = receivers.filter((each) => !present.some(isSame(each)));
+        const staying: Watch[] = [];
+        const dropped: Watch[] = [];
+        for (const watch of all) {
+          const { receiver: former } = watch.definition;
+          const receiver = receivers.some(isSame(former)) ? former : options.also || options.drop !== undefined ? undefined : added.shift();
+          if (receiver === undefined) dropped.push(watch);
+          else staying.push({ ...watch, definition: { ...definition, receiver } });
+        }
+        return withSearchIndex(setting, catalog, async (index) => {
+          // Read before the rest: an import that commits meanwhile is then still to be reported to a receiver that is added.
+          const end = await matchesAtEnd(catalog, index, definition, now);
+          const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
+          const beginning = { at: now, feed: end.position, matched: options.fromStart ? [] : end.matching };
+          const definitions = added.map((receiver) => ({ ...definition, receiver }));
+          const difference = options.fromStart ? "all" : differenceOf(former, matching);
+          if (!(await changeWatch(db, staying, difference, { added: definitions, beginning, dropped })))
+            throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
+          const statuses = await Promise.all((await requireWatch(db, name)).map((watch) => watchStatusOf(db, watch)));
+          return { matching: matching.length, receivers, definition, paused: statuses.map(({ paused }) => paused) };
+        });
       });
+      const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
+      setting.print({ name, ...definition, receivers, matching }, text);
+      for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
     });
 }
 
@@ -133,59 +176,6 @@ const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "m
 
 function isAnyGiven(setting: CliCommand): boolean {
   return Object.keys(setting.opts()).some((name) => !OTHER_OPTIONS.includes(name) && setting.getOptionValueSource(name) === "cli");
-}
-
-async function set(
-  setting: CliCommand,
-  name: string,
-  options: SetOptions,
-  changed: (definition: WatchDefinition) => Pick<WatchDefinition, "filter" | "types" | "remind" | "every" | "note">,
-): Promise<void> {
-  const now = setting.machine.now();
-  const { definition, receivers, matching, paused } = await withWatches(setting, "create", async (db, catalog) => {
-    const all = await requireWatch(db, name);
-    const before = all[0];
-    const { filter, ...fields } = changed(before.definition);
-    refuseAlwaysEmptyRanges(setting, filter, now);
-    await resolveFilter(catalog, filter, "watch opportunities of");
-    const { at_least, zone, all_sources } = before.definition;
-    const allSources = options.allSources ?? all_sources ?? false;
-    const definition: Omit<WatchDefinition, "receiver"> = {
-      filter,
-      ...(allSources && { all_sources: true as const }),
-      at_least: options.atLeast ?? at_least,
-      ...fields,
-      zone: options.zone ?? zone,
-    };
-    const present = all.map((each) => each.definition.receiver);
-    const receivers = changedReceivers(setting, present, options);
-    // A receiver that stays keeps its row. Of the others, the first new one takes the place of the first old one, and so on.
-    const isSame = (one: Receiver) => (other: Receiver) => Bun.deepEquals(one, other);
-    const added = receivers.filter((each) => !present.some(isSame(each)));
-    const staying: Watch[] = [];
-    const dropped: Watch[] = [];
-    for (const watch of all) {
-      const { receiver: former } = watch.definition;
-      const receiver = receivers.some(isSame(former)) ? former : options.also || options.drop !== undefined ? undefined : added.shift();
-      if (receiver === undefined) dropped.push(watch);
-      else staying.push({ ...watch, definition: { ...definition, receiver } });
-    }
-    return withSearchIndex(setting, catalog, async (index) => {
-      // Read before the rest: an import that commits meanwhile is then still to be reported to a receiver that is added.
-      const end = await matchesAtEnd(catalog, index, definition, now);
-      const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
-      const beginning = { at: now, feed: end.position, matched: options.fromStart ? [] : end.matching };
-      const definitions = added.map((receiver) => ({ ...definition, receiver }));
-      const difference = options.fromStart ? "all" : differenceOf(former, matching);
-      if (!(await changeWatch(db, staying, difference, { added: definitions, beginning, dropped })))
-        throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
-      const statuses = await Promise.all((await requireWatch(db, name)).map((watch) => watchStatusOf(db, watch)));
-      return { matching: matching.length, receivers, definition, paused: statuses.map(({ paused }) => paused) };
-    });
-  });
-  const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
-  setting.print({ name, ...definition, receivers, matching }, text);
-  for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
 }
 
 const clearableNames = parserOfList((text) =>

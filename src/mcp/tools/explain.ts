@@ -124,12 +124,9 @@ function reasonInSentences(reason: ToolExplanation): string[] {
   const ofRules = rules
     .slice(0, RULES_IN_WORDS)
     .map(({ field, type, severity, when }) => `${field ?? "The opportunity"}: ${when}. That makes it ${type}, ${severity}.`);
-  return [...ofRules, ...withoutRules(reason), causeInWords(event, brought)];
-}
-
-function withoutRules({ rules, origin }: ToolExplanation): string[] {
-  if (origin === "imported") return ["Type and severity come from an imported history: another system chose them."];
-  return rules.length > 0 ? [] : ["None of the present rules gave it its severity: they give these changes another one."];
+  if (reason.origin === "imported") ofRules.push("Type and severity come from an imported history: another system chose them.");
+  else if (rules.length === 0) ofRules.push("None of the present rules gave it its severity: they give these changes another one.");
+  return [...ofRules, causeInWords(event, brought)];
 }
 
 const RULES_IN_WORDS = 20;

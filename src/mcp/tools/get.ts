@@ -48,6 +48,9 @@ const SimilarRow = object({
 });
 type SimilarRow = Static<typeof SimilarRow>;
 
+/** The data next to a piece. */
+const NOTHING = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null, earlier_awards: null };
+
 export const getTool = tool({
   name: "get",
   title: "Get one opportunity",
@@ -86,21 +89,12 @@ export const getTool = tool({
     const document = { opportunity: withoutSidecar(opportunity), ...attachments };
     const version = opportunity.updated_at;
     const unknown_fields = erased === null ? [] : ["contacts"];
-    const empty = {
-      opportunity: null,
-      also_at: null,
-      attachments: null,
-      removed_attachments: null,
-      similar: null,
-      earlier_awards: null,
-      unknown_fields,
-    };
     const isWithSimilar = cursor === undefined && asOf === undefined;
     const like = isWithSimilar
       ? await call.withIndex(now, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now, searchBudget()))
       : undefined;
     const similar = like === undefined ? [] : similarRows(like, call.now);
-    return longResult({ call, request, filters, document, version, cursor }, empty, () => {
+    return longResult({ call, request, filters, document, version, cursor }, { ...NOTHING, unknown_fields }, () => {
       const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
       const lines = [
         ...linesOf(record, asOf ?? call.now),

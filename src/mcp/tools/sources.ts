@@ -17,7 +17,6 @@ const SourceFacts = object({
   not_archived: Type.Integer(),
   newest_posted_on: nullable(Type.String()),
 });
-type SourceFacts = Static<typeof SourceFacts>;
 
 export const sourcesTool = tool({
   name: "sources",
@@ -29,12 +28,16 @@ export const sourcesTool = tool({
   run: async (_, call) => {
     const sources = await sourceFacts(call);
     const statement = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);
-    const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
+    const lines = sources.map(({ code, records, open, newest_posted_on }) => {
+      const newest = `newest posted ${newest_posted_on ?? "at an unknown date"}`;
+      const facts = records === 0 ? "no opportunities yet" : `${withCommas(records)} opportunities, ${withCommas(open)} open; ${newest}`;
+      return `${codeInWords(code)}: ${facts}`;
+    });
     return { data: { sources }, lines, statement };
   },
 });
 
-async function sourceFacts({ catalog, now }: ToolCall): Promise<SourceFacts[]> {
+async function sourceFacts({ catalog, now }: ToolCall): Promise<Static<typeof SourceFacts>[]> {
   const [named, statuses] = [await listSources(catalog), await sourceStatusesAt(catalog, now)];
   const newest = await newestPostedDates(catalog, dateAt(now));
   const codes = new Set([...named.map(({ code }) => code), ...statuses.map(({ source }) => source)]);
@@ -43,9 +46,4 @@ async function sourceFacts({ catalog, now }: ToolCall): Promise<SourceFacts[]> {
     const name = named.find((each) => each.code === code)?.name ?? null;
     return { code, name, records, open, not_archived: live, newest_posted_on: newest.get(code) ?? null };
   });
-}
-
-function factsInWords({ records, open, newest_posted_on }: SourceFacts): string {
-  if (records === 0) return ": no opportunities yet";
-  return `: ${withCommas(records)} opportunities, ${withCommas(open)} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
 }
