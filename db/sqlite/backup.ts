@@ -16,11 +16,14 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
-import { requireOwnFile } from "../own-file.ts";
+import { missingOf } from "../migration.ts";
+import { requireOwnFile, WAIT_MS } from "../own-file.ts";
 import { attempt, codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
+import { appliedTo, migrations } from "./migrate.ts";
 import { type DatabaseFile, fileNames, hasWatches, requireOwnLog } from "./open.ts";
+import { openToRead } from "./read-file.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
@@ -72,7 +75,10 @@ export function restore(
 ): void {
   const restored = kinds.filter((kind) => kind !== "watch" || hasWatches(directory));
   attempt(`Cannot restore from ${directory}`, () => {
-    for (const kind of restored) refuseUnfinished(directory, fileNames[kind]);
+    for (const kind of restored) {
+      refuseUnfinished(directory, fileNames[kind]);
+      refuseOtherSchema(directory, kind);
+    }
   });
   attempt(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
@@ -179,6 +185,24 @@ function refuseUnfinished(directory: string, name: string): void {
     throw new Error(
       `its ${name} is in use, or was not closed; make a complete copy with: fundfeed backup NEW --data ${directory}, and restore that`,
     );
+}
+
+/** Such a file could not be opened once it has replaced the present one. Damage is left to the check of the copy. */
+function refuseOtherSchema(directory: string, kind: Kind): void {
+  let applied: { hash: string }[];
+  try {
+    const { sqlite, finish } = openToRead(join(directory, fileNames[kind]), WAIT_MS);
+    try {
+      requireOwnFile(sqlite, fileNames[kind]);
+      applied = appliedTo(sqlite);
+    } finally {
+      sqlite.close();
+      finish();
+    }
+  } catch {
+    return;
+  }
+  attempt(`its ${fileNames[kind]} cannot be opened`, () => missingOf(migrations[kind], applied));
 }
 
 /** `createsMissing` also keeps other programs from creating missing files. */

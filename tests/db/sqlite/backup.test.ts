@@ -44,6 +44,11 @@ async function leaveJournal(path: string): Promise<void> {
   cpSync(`${filled}-journal`, `${path}-journal`);
 }
 
+function change(path: string, statement: string): void {
+  using sqlite = new Database(path);
+  sqlite.run(statement);
+}
+
 describe("backUp()", () => {
   test("makes complete copies while the files are in use, which work as a data directory", async () => {
     const { copy, catalog, contents, made, close } = await backedUp();
@@ -279,6 +284,19 @@ describe("restore()", () => {
     ],
     ["a file is empty", (copy) => truncateSync(join(copy, "catalog.db"), 0), "the copy of catalog.db cannot be trusted: it is empty"],
     ["a file is another one", (copy) => cpSync(join(copy, "state.db"), join(copy, "catalog.db")), "it is not a fundfeed catalog.db"],
+    [
+      "a newer version made a file",
+      (copy) => change(join(copy, "catalog.db"), "insert into migrations values (99, 'later', 'x', 0)"),
+      "its catalog.db cannot be opened: a newer version of fundfeed made it",
+    ],
+    [
+      "its watches have another schema",
+      (copy) => {
+        openWatchFile(copy, NOON).sqlite.close();
+        change(join(copy, "watch.db"), "update migrations set hash = 'x'");
+      },
+      "its watch.db cannot be opened: its migration 0000_initial differs from this program's",
+    ],
     [
       "it was served and is not closed",
       (copy) => writeFileSync(join(copy, "catalog.db-wal"), "x"),
