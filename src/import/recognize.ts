@@ -21,7 +21,7 @@ const json: readonly Mark[] = [
   {
     format: "sam-gov",
     what: "a response of SAM.gov's page backend",
-    mark: /"(data2|cancel_notice|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/,
+    mark: /"(data2|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/,
   },
   { format: "grants-gov", what: "JSON of Simpler.Grants.gov's API", mark: /"(legacy_opportunity_id|file_generated_at)"\s*:/ },
   { format: "grants-gov", what: "an API response of Grants.gov", mark: /"(oppHits|opportunityNumber|synopsis|forecast)"\s*:/ },

@@ -90,7 +90,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/import/readers/csv-rows.ts": [[String.raw`/^"[^"]*"([;\t])/`, "start"]],
   "src/import/formats/sam-gov-page.ts": [
-    [String.raw`/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/`, "start"],
     [String.raw`/"_embedded"\s*:\s*\{\s*"results"\s*:/`, "fixed"],
     [String.raw`/"data2"\s*:\s*\{/`, "fixed"],
     [String.raw`/"totalElements"\s*:\s*0\b/`, "fixed"],
@@ -132,7 +131,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/^.*"detected_at"\s*:/`, "start"],
     [String.raw`/^.*"source": ?\{ ?"code":/`, "start"],
     [String.raw`/"(noticeId|NoticeId|opportunitiesData)"\s*:/`, "fixed"],
-    [String.raw`/"(data2|cancel_notice|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/`, "fixed"],
+    [String.raw`/"(data2|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/`, "fixed"],
     [String.raw`/"(legacy_opportunity_id|file_generated_at)"\s*:/`, "fixed"],
     [String.raw`/"(oppHits|opportunityNumber|synopsis|forecast)"\s*:/`, "fixed"],
     [String.raw`/"(topicId|topicCode|topic_code|questionId)"\s*:/`, "fixed"],

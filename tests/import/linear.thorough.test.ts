@@ -129,13 +129,6 @@ describe("in time proportional to the text:", () => {
     });
   });
 
-  test("a history of versions of a notice at SAM.gov", async () => {
-    await expectLinear(250, (count) => {
-      const history = Array.from({ length: count }, (_, n) => ({ opportunityId: `${n}`, index: `${n}`, title: "T" }));
-      return readFormat(samGov, [textInput(JSON.stringify({ content: { history } }))]);
-    });
-  });
-
   test("questions of one topic of the portal", async () => {
     await expectLinear(3000, (count) => {
       const topic = textInput(JSON.stringify({ total: 1, data: [{ topicId: "1", topicCode: "A254-1" }] }));

@@ -9,8 +9,6 @@ export type Identity = {
   /** Activity address code, within which a number is unique. */
   officeCode?: string | undefined;
   posted: string;
-  /** For the order of versions, if the layout does not state when it was posted. */
-  postedAfter?: string;
   deadline?: string;
   type: string;
   baseType: string;
@@ -41,8 +39,6 @@ export type Notice = Identity & {
   description?: string;
   /** Of the page backend alone. A draft is not published. */
   pageState?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
-  /** A newer version is in the same response. */
-  isSuperseded?: boolean;
   /** Statuses that the layout cannot state: a stored one stays. */
   statesNot?: readonly string[];
 };

@@ -1,17 +1,17 @@
 /**
- * Responses of the backend of SAM.gov's pages, which is undocumented: the details of a notice (`/opps/v2/opportunities/<id>`), its history
- * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. Only this layout says that a notice was cancelled
- * and names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
+ * Responses of the backend of SAM.gov's pages, which is undocumented: details of a notice (`/opps/v2/opportunities/<id>`) and searches
+ * (`/sgs/v1/search`), from files that an operator brings. Only this layout says that a notice was cancelled, and names the first version of
+ * an amended one. What its status means is from GSA's description of the Opportunity Management API.
  */
 import { easternAt } from "../../text/eastern.ts";
-import { formatInstant, parseInstantMs } from "../../text/instant.ts";
+import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, objectsOf, textOf } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
 import { type Around, type FoundObject, jsonObjects, wholeDocument } from "../readers/json-elements.ts";
 import { joined } from "./items.ts";
 import { contactOf, type Notice, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 
-type PageLayout = "details" | "history" | "search" | "empty search";
+type PageLayout = "details" | "search" | "empty search";
 
 /** Types of notices by letter. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,7 +28,6 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** The layout of a document that begins like this, if it comes from the page backend. */
 export function pageLayoutOf(beginning: string): PageLayout | undefined {
-  if (/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/.test(beginning)) return "history";
   if (/"_embedded"\s*:\s*\{\s*"results"\s*:/.test(beginning)) return "search";
   if (/"data2"\s*:\s*\{/.test(beginning)) return "details";
   return /"totalElements"\s*:\s*0\b/.test(beginning) && !beginning.includes('"_embedded"') ? "empty search" : undefined;
@@ -39,7 +38,6 @@ export async function* pageNotices(input: Input, layout: PageLayout, around?: Ar
   if (layout === "search")
     yield* jsonObjects(input.bytes(), "_embedded.results", { around, faultOf: (row) => ("_id" in row ? undefined : "has no _id") });
   else if (layout === "details") yield { kind: "object", line: 1, raw: objectOf(await wholeDocument(input)) };
-  else if (layout === "history") yield* revisionsOf(objectOf(await wholeDocument(input)));
 }
 
 /** How many notices a search found; 0 in any other document. */
@@ -48,12 +46,10 @@ export function totalOfSearch(response: unknown): number {
 }
 
 export function isPageNotice(raw: JsonObject): boolean {
-  return isObject(raw.data2) || raw._type === "opportunity" || REVISION in raw;
+  return isObject(raw.data2) || raw._type === "opportunity";
 }
 
 export function noticeOfPage(raw: JsonObject): Notice {
-  const { [REVISION]: revision } = raw as PageRow;
-  if (revision !== undefined) return noticeOfHistory(raw, revision);
   return isObject(raw.data2) ? noticeOfDetails(raw) : noticeOfSearch(raw);
 }
 
@@ -107,15 +103,11 @@ function identified(id: string, first: string, others: readonly string[]): Pick<
 /** `inactive` and `archived` are archived; a notice may be cancelled before and after that. */
 function stateOf(code: string, { cancelled, archived, deleted }: JsonObject): NonNullable<Notice["pageState"]> {
   return {
-    isCancelled: isTrue(cancelled) || /_cancelled$/.test(code),
-    isDeleted: isTrue(deleted),
-    isArchived: isTrue(archived) || code === "archived" || code.startsWith("inactive"),
+    isCancelled: cancelled === true || /_cancelled$/.test(code),
+    isDeleted: deleted === true,
+    isArchived: archived === true || code === "archived" || code.startsWith("inactive"),
     isDraft: code === "draft",
   };
-}
-
-function isTrue(value: unknown): boolean {
-  return value === true || value === 1 || value === "1" || value === "true";
 }
 
 /** An instant in UTC as the other layouts have it, because the day may be another. */
@@ -156,59 +148,4 @@ function noticeOfSearch(row: JsonObject): Notice {
 /** Its own offset, as published; without one, its zone is unknown, and UTC is used. */
 function deadlineOf(local: string, utc: string): string {
   return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
-}
-
-/* History */
-
-/** Added to a row of a history: as a symbol, no upstream can write it, and no rejects file shows it. */
-const REVISION = Symbol("revision");
-
-type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
-type PageRow = JsonObject & { [REVISION]?: Revision };
-
-/**
- * An award is a notice of its own. Of the others, the last is the notice as it is now, and names all. The earlier name the first: if each
- * named all, that would be the square.
- */
-function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
-  const rows = objectsOf(objectOf(response.content).history);
-  const versions = rows.filter((row) => !isAwardRow(row));
-  const ids = versions.map(({ opportunityId }) => textOf(opportunityId));
-  const postedAfter = newestIn(rows);
-  const last = versions.find(({ latest }) => isTrue(latest)) ?? versions.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
-  for (const [index, row] of rows.entries()) {
-    const isLast = row === last || isAwardRow(row);
-    const named = isAwardRow(row) ? [] : isLast ? ids : ids.slice(0, 1);
-    const raw: PageRow = { ...row, [REVISION]: { ids: named, isLast, postedAfter } };
-    yield { kind: "object", line: index + 1, raw };
-  }
-}
-
-function isAwardRow({ procurement_type }: JsonObject): boolean {
-  return textOf(procurement_type) === "a";
-}
-
-function indexOf({ index }: JsonObject): number {
-  return Number(textOf(index));
-}
-
-/** Plus a second: the last row may have none. */
-function newestIn(rows: readonly JsonObject[]): string {
-  const instants = rows.flatMap(({ action_date }) => parseInstantMs(textOf(action_date).replace(/([+-]\d\d)$/, "$1:00")) ?? []);
-  return instants.length === 0 ? "" : formatInstant(instants.reduce((one, other) => Math.max(one, other)) + 1000);
-}
-
-function noticeOfHistory(row: PageRow, { ids, isLast, postedAfter }: Revision): Notice {
-  return {
-    ...nothing,
-    ...identified(textOf(row.opportunityId), textOf(row.parentOpportunityId), ids),
-    pageState: stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
-    title: textOf(row.title),
-    number: textOf(row.solicitation_number),
-    posted: textOf(row.posted_date),
-    postedAfter,
-    type: TYPES[textOf(row.procurement_type)] ?? textOf(row.procurement_type),
-    isSuperseded: !isLast,
-    statesNot: ["awarded", "archived"],
-  };
 }

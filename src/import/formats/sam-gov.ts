@@ -115,7 +115,7 @@ function itemOf(raw: JsonObject, text: string | undefined, context: FormatContex
   const notice = noticeOf(raw);
   if (notice.id === "") return rejected("NoticeId must not be blank");
   if (notice.pageState?.isDraft) return rejected("the notice is a draft, which is not published");
-  return { ...recordItem(notice, context), ...(notice.isSuperseded && { isSuperseded: true }) };
+  return recordItem(notice, context);
 }
 
 function recordItem(notice: Notice, context: FormatContext): RecordItem {
@@ -242,11 +242,10 @@ function idOfRow(row: JsonObject): string {
 
 function noticeVersion(notice: Identity): Version {
   const { id, title, others = [] } = notice;
-  const posted = notice.posted || (notice.postedAfter ?? "");
   const named = others.length === 0 || isUnnumberedAward(notice) ? {} : { others };
   const instantIn = (text: string) => (isDate(text) ? text : (readInstant(text, "00:00:00") ?? null));
-  const [postedAt, due] = [instantIn(posted), instantIn(notice.deadline ?? "")];
-  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt, due }, ...named };
+  const [posted, due] = [notice.posted, notice.deadline ?? ""].map(instantIn) as [string | null, string | null];
+  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted, due }, ...named };
 }
 
 /** Without a usable number or office, the id of the first version is a provisional key. The series is the number. */
@@ -323,7 +322,7 @@ function departmentOf(office: string): string {
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
 function toDraft(notice: Notice, context: FormatContext): Draft {
-  const { description, posted, postedAfter, contacts, infoLink, resourceLinks, productCode, naics, others = [] } = notice;
+  const { description, contacts, infoLink, resourceLinks, productCode, naics, others = [] } = notice;
   const { agency, subAgency, office } = notice.organization;
   const name = (text: string | undefined) => (text === "" ? null : text);
   const kind = kindOf(notice.type);
@@ -346,7 +345,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
     funding: notice.amount === undefined ? undefined : fundingOf(notice),
     award: notice.awardee === undefined ? undefined : awardOf(notice),
     dates: {
-      posted_at: posted === "" && postedAfter !== undefined ? undefined : instantOf(posted, "00:00:00", context),
+      posted_at: instantOf(notice.posted, "00:00:00", context),
       closes_at: closes,
       response_at: closes,
     },

@@ -270,20 +270,10 @@ describe("a state that only the page backend states", () => {
     }
   });
 
-  test("a presolicitation whose deadline has passed stays closed when its history comes, which has no deadline", async () => {
-    const catalog = await atNow();
-    await take(catalog, [
-      row(PRESENT, "2026-09-21 16:10:23.206-04", { Type: "Presolicitation", ResponseDeadLine: "2026-09-22T07:00:00-04:00" }),
-    ]);
-    await take(catalog, history({ procurement_type: "p" }));
-    expect(await theNotice(catalog)).toMatchObject({ status: "closed" });
-  });
-
   test("an archive date stays when layouts come that have none", async () => {
     const catalog = await atNow();
     await layouts.details(catalog);
     await layouts.search(catalog);
-    await take(catalog, history({}));
     expect(await theNotice(catalog)).toMatchObject({ status: "open" });
     const archives = Date.parse("2026-10-25T00:00:00-04:00");
     await turnStatuses(catalog.db, archives - 1);
@@ -402,65 +392,4 @@ test("a draft is rejected, and so is a notice without an id", async () => {
   const documents = [{ ...detail, status: { code: "draft" } }, { ...detail, opportunityId: "", id: null }, detail];
   const { refused, kept } = await readFormat(samGov, [textInput(JSON.stringify(documents))]);
   expect([refused, kept.size]).toEqual([["the notice is a draft, which is not published", "NoticeId must not be blank"], 1]);
-});
-
-/** A history in the layout of GSA's description, with the versions of the real notice. */
-const history = (last: object = {}) => ({
-  content: {
-    history: [
-      { index: "3", opportunityId: PRESENT, parentOpportunityId: FIRST, latest: "1", posted_date: null, action_date: null, ...last },
-      {
-        index: "2",
-        opportunityId: PREVIOUS,
-        parentOpportunityId: FIRST,
-        latest: "0",
-        posted_date: "2026-09-16T10:00:00",
-        action_date: "2026-09-16T14:00:00+00",
-      },
-      {
-        index: "1",
-        opportunityId: FIRST,
-        parentOpportunityId: null,
-        latest: "0",
-        posted_date: "2026-09-10T10:00:00",
-        action_date: "2026-09-10T14:00:00+00",
-      },
-    ].map((version) => ({
-      title: "Housekeeping Services – Fermilab",
-      solicitation_number: "DH-377725",
-      procurement_type: "o",
-      cancel_notice: "0",
-      archive_notice: "0",
-      deleted: "0",
-      ...version,
-    })),
-  },
-});
-
-describe("a history", () => {
-  test("is one record, which each of its versions finds", async () => {
-    const catalog = await atNow();
-    expect(await take(catalog, history())).toMatchObject({ read: 3, added: 1, merged: 2, rejected: 0 });
-    const { ids, source } = await theNotice(catalog);
-    expect([source.opportunity_id, ids]).toEqual([PRESENT, [PRESENT, FIRST, PREVIOUS].sort()]);
-    for (const name of Object.keys(layouts) as Layout[]) await layouts[name](catalog);
-    await theNotice(catalog);
-    expect(await checkCatalog(catalog.db)).toEqual([]);
-  });
-
-  test("cancels the notice, and takes nothing else from its record", async () => {
-    const catalog = await atNow();
-    await layouts.CSV(catalog);
-    const { status: _, updated_at: _at, ids: _ids, ...before } = await theNotice(catalog);
-    await take(catalog, history({ cancel_notice: "1" }));
-    expect(await theNotice(catalog)).toMatchObject({ ...before, status: "cancelled" });
-    expect(await take(catalog, history({ cancel_notice: "1" }))).toMatchObject({ changed: 0, events: 0 });
-  });
-
-  test("joins a version that the CSV has, with the first one", async () => {
-    const catalog = await atNow();
-    await take(catalog, [row(PREVIOUS, "2026-09-16 10:00:00-04")]);
-    await take(catalog, history({ cancel_notice: "1" }));
-    expect(await theNotice(catalog)).toMatchObject({ status: "cancelled", source: { opportunity_id: PRESENT } });
-  });
 });
