@@ -1,13 +1,13 @@
 /** How good the data of each source are: fields filled, values that cannot be, and what became worse. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { contentOfWhole } from "../changes/content.ts";
+import { type Content, contentOfWhole } from "../changes/content.ts";
+import { comparedFields, valueAt } from "../changes/detect.ts";
 import { exportOpportunities } from "../export/records.ts";
 import { emptySummary, listImports, type Summary } from "../import/import-log.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { earlierOf, type Undone } from "../past/earlier.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { filledFields, measuredFields } from "./fill.ts";
 import { dataRules } from "./rules.ts";
 
 /** Shares are from 0 to 1. `fill`, `compared` and `falls` are about live records: those that are not archived. */
@@ -68,6 +68,17 @@ export async function qualityOf(db: CatalogDb, { sources, since, now, report }: 
   return found;
 }
 
+/** Always filled, or with a meaning of their own when they are not. */
+const UNMEASURED = /^(source\.(name|opportunity_id)|status|funding\.currency|relationships\..*)$/;
+
+/** Dotted paths of the measured fields, in the resource's order. */
+export const measuredFields: readonly string[] = [
+  ...comparedFields.filter((field) => !UNMEASURED.test(field)),
+  ...["applicant_types", "place", "award"],
+];
+
+const paths = measuredFields.map((field) => field.split("."));
+
 type Fill = { live: number; filled: number[] };
 
 async function readSource(
@@ -113,12 +124,14 @@ function noFill(): Fill {
   return { live: 0, filled: measuredFields.map(() => 0) };
 }
 
-function count(fill: Fill, content: Parameters<typeof filledFields>[0]): void {
+/** An empty text or list is no value. */
+function count(fill: Fill, content: Content): void {
   if (content.status === "archived") return;
   fill.live++;
-  filledFields(content).forEach((isFilled, n) => {
-    if (isFilled) fill.filled[n] = (fill.filled[n] ?? 0) + 1;
-  });
+  for (const [n, path] of paths.entries()) {
+    const value = valueAt(content, path) ?? "";
+    if (!(Array.isArray(value) || typeof value === "string") || value.length > 0) fill.filled[n] = (fill.filled[n] ?? 0) + 1;
+  }
 }
 
 function shareOf({ live, filled }: Fill, n: number): number {

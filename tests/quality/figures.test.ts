@@ -2,8 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { measuredFields } from "../../src/quality/fill.ts";
-import { DUPLICATE, type SourceQuality } from "../../src/quality/report.ts";
+import { DUPLICATE, measuredFields, type SourceQuality } from "../../src/quality/report.ts";
 import { dataRules } from "../../src/quality/rules.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
