@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { insertInto, listOf, orIgnore, orUpdate, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { insertInto, listOf, orIgnore, orUpdate, parameter, pick, query, select } from "../../db/query.ts";
 import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
@@ -108,45 +108,27 @@ const upsertVersion = insertInto(versions, {
   ),
 });
 
-export type VersionRecord = {
-  lineage: string;
-  shown_id: string;
-  since: EpochMs;
-  /** Missing if only the id is stored, as from an export. */
-  facts: VersionFacts | undefined;
-};
+/** The record of a version, as shown by `shown_id`. Without facts if only the id is stored, as from an export. */
+export type VersionRecord = { lineage: string; shown_id: string; since: EpochMs; facts: VersionFacts | undefined };
 
 export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
   const rows = await sql.all(versionRecordsByIds, { source, ids });
-  return new Map(
-    rows.map(({ upstream_id, lineage, shown_id, since, ...facts }) => [upstream_id, { lineage, shown_id, since, facts: factsOf(facts) }]),
-  );
+  return new Map(rows.map(({ upstream_id, ...row }) => [upstream_id, { ...row, facts: factsOf(row) }]));
 }
 
-type NullableFacts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
-
-function factsOf({ revision_key, series, title, posted_at }: NullableFacts): VersionFacts | undefined {
+/** The facts in a row; undefined if the version is known by its id alone. */
+export function factsOf(row: { [Name in keyof VersionFacts]: VersionFacts[Name] | null }): VersionFacts | undefined {
+  const { revision_key, series, title, posted_at } = row;
   return revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
 }
 
 /** The stored versions of some series, those of the oldest record first. */
-export async function listVersions(sql: CatalogSql, source: string, series: readonly string[]): Promise<RowsOf<typeof versionsOfSeries>[]> {
+export async function listVersions(sql: CatalogSql, source: string, series: readonly string[]) {
   return sql.all(versionsOfSeries, { source, series });
 }
 
-/** The version that a record shows, and how many upstream ids the record has. */
-type ShownVersion = {
-  lineage: string;
-  shown_id: string;
-  title: string;
-  posted_at: EpochMs | null;
-  due_at: EpochMs | null;
-  since: EpochMs | null;
-  ids: number;
-};
-
-/** The versions that the records of some lineages show. Skips lineages that are not stored. */
-export async function findShownVersions(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<ShownVersion[]> {
+/** The versions that the stored records of some lineages show, and how many upstream ids each record has. */
+export async function findShownVersions(sql: CatalogSql, source: string, lineages: readonly string[]) {
   const rows = await sql.all(recordsByLineages, { source, lineages });
   return rows.map(({ document, posted_at, ...row }) => {
     const { title, dates } = parseStored<Opportunity>(document);
@@ -158,24 +140,19 @@ export async function findShownVersions(sql: CatalogSql, source: string, lineage
 /** A revision key that is a lineage, and the title of one of its versions. */
 export type KeyedTitle = { revision_key: string; title: string };
 
-/** Up to `limit` of a series, with the titles of their versions. */
+/** Up to `limit` keys of a series, with the titles of their versions. */
 export async function listKeyedTitles(sql: CatalogSql, source: string, series: string, limit: number): Promise<KeyedTitle[]> {
   return sql.all(keyedTitlesOfSeries, { source, series, limit });
 }
 
-/** One phase of an acquisition, with the keys of the version that it shows. */
-type Phase = KeyedTitle & { seq: number; lineage: string; series: string; parent_id: string | null };
-
-/** The phases of some series, in the order in which they were stored. */
-export async function listPhases(sql: CatalogSql, source: string, series: readonly string[]): Promise<Phase[]> {
+/** The phases of some acquisitions, each with the keys of the version that its record shows, in the order in which they were stored. */
+export async function listPhases(sql: CatalogSql, source: string, series: readonly string[]) {
   const rows = await sql.all(phasesOfSeries, { source, series });
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 
-/** Of a version that was read: lineage and hash of its record, and `readingOf` it. */
-type StoredReading = RowsOf<typeof readingsByIds>;
-
-export async function findReadings(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, StoredReading>> {
+/** By id, the versions that were read: lineage and hash of the record, and the stored result of `readingOf`. */
+export async function findReadings(sql: CatalogSql, source: string, ids: readonly string[]) {
   const rows = await sql.all(readingsByIds, { source, ids });
   return new Map(rows.map((row) => [row.upstream_id, row]));
 }

@@ -36,6 +36,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/"data"\s*:\s*\{/`, "fixed"],
   ],
   "src/import/formats/grants-gov/codes.ts": [
+    ["/[^a-z0-9]+/g", "last"],
     [String.raw`/[\s,;]+/`, "last"],
     ["/^[0.]*$/", "start"],
   ],
@@ -73,7 +74,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/"data"\s*:\s*\[/`, "fixed"],
     [String.raw`/^[+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?$/i`, "start"], // Blanks are looked at up to 14 times.
   ],
-  "src/import/formats/grants-gov/words.ts": [["/[^a-z0-9]+/g", "last"]],
   "src/import/formats/nasa-roses.ts": [
     [String.raw`/\s+/g`, "last"],
     [String.raw`/\[(\d+)\] (.*?)(?=\[\d+\] |$)/g`, "fixed"], // The text is one line: the end of a note is found in any case.

@@ -1,9 +1,9 @@
 /** Simpler.Grants.gov: the CSV of its search page. Files of its API, which `pull` gets, are of the format `grants-gov`. */
 import type { Format, FormatContext } from "../format.ts";
 import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
+import { codedWords, type Words, wordLists } from "./grants-gov/codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
 import { FORECAST_TEXTS, POSTED_TEXTS, SUMMARY_TEXTS } from "./grants-gov/simpler.ts";
-import { codedWords, type Words, wordLists } from "./grants-gov/words.ts";
 import { columnTexts, distinct, elementsOf, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";

@@ -3,7 +3,14 @@
  * by one, oldest first. (E-10)
  */
 import type { CatalogSql } from "../../../db/engine.ts";
-import { findShownVersions, findVersionRecords, listVersions, type VersionFacts, type VersionRecord } from "../../changes/versions.ts";
+import {
+  factsOf,
+  findShownVersions,
+  findVersionRecords,
+  listVersions,
+  type VersionFacts,
+  type VersionRecord,
+} from "../../changes/versions.ts";
 import { inBatches } from "../../runtime/batches.ts";
 import { easternInstant } from "../../text/eastern.ts";
 import { type EpochMs, isDate, parseInstantMs } from "../../text/instant.ts";
@@ -77,9 +84,10 @@ export function rankOf({ id, facts, isNewest }: PlacedVersion): Rank | undefined
   return { at: isNewest ? Number.MAX_SAFE_INTEGER : (facts.posted_at ?? Number.MIN_SAFE_INTEGER), id };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_newest, digest }: VersionRow): PlacedVersion {
-  const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
-  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isNewest: is_newest === 1, digest: digest ?? undefined };
+function placedOf(row: VersionRow): PlacedVersion {
+  const { source, id, lineage, is_older, is_newest, digest } = row;
+  const flags = { isOlder: is_older === 1, isNewest: is_newest === 1 };
+  return { source, id, lineage: lineage ?? id, facts: factsOf(row), ...flags, digest: digest ?? undefined };
 }
 
 async function placeAll(stored: Stored, table: VersionTable, partOf: PartOf, kind: ImportKind): Promise<void> {
@@ -143,14 +151,13 @@ async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly V
     const recordsById = await findVersionRecords(sql, source, ids);
     for (const row of ofSource) {
       const record = recordsById.get(row.id);
-      if (record !== undefined && isKnown(row, record, partOf)) table.update(asKnown(row, record));
+      if (record === undefined) continue;
+      const { lineage, shown_id, facts } = record;
+      // A record may have only its id, because a version of another part named it.
+      const isOfPart = partOf(lineage) === partOf(row.revision_key ?? "");
+      if (facts !== undefined || shown_id === row.id || lineage === row.id || isOfPart) table.update(asKnown(row, record));
     }
   }
-}
-
-/** Whether a record has this version, and not only its id because a version of another part named it. */
-function isKnown({ id, revision_key }: VersionRow, { lineage, shown_id, facts }: VersionRecord, partOf: PartOf): boolean {
-  return facts !== undefined || shown_id === id || lineage === id || partOf(lineage) === partOf(revision_key ?? "");
 }
 
 /** Versions that name each other, even through others, belong to one record for each part. */
@@ -205,14 +212,12 @@ function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
 /** Stored facts stay unless provisional, as the version was placed by them. A more exact time or another day replaces the stored. */
 function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
-  const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
+  const isOtherDay = easternDayOf(facts?.posted_at ?? null) !== easternDayOf(row.posted_at);
+  const isNew = row.posted_at !== null && (row.has_time === 1 || isOtherDay);
+  const posted_at = facts === undefined || isNew ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage, since };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
   return { ...known, is_hidden: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
-}
-
-function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow): boolean {
-  return posted_at !== null && (has_time === 1 || known === null || easternDayOf(known) !== easternDayOf(posted_at));
 }
 
 async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<Map<string, Threads>> {

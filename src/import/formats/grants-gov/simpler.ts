@@ -12,10 +12,9 @@ import { type FoundObject, jsonObjects, wholeDocument } from "../../readers/json
 import type { Draft } from "../../record.ts";
 import { columnTexts, distinct, faultWithout, rejected } from "../items.ts";
 import type { HitCounts } from "./api.ts";
-import { GRANTS_GOV, pageUrlOf } from "./codes.ts";
+import { codedWords, GRANTS_GOV, pageUrlOf, type Words, wordLists } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
-import { codedWords, type Words, wordLists } from "./words.ts";
 
 /** By members that Grants.gov's own responses lack. */
 export function isOfSimpler(beginning: string): boolean {
