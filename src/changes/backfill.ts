@@ -20,7 +20,6 @@ const newestStoringImport = query({}, () =>
     .limit(1),
 );
 
-/** While the newest import is an unfinished backfill, statuses do not change. */
 export class BackfillUnfinished extends Failure {}
 
 /** Throws `BackfillUnfinished` if the newest import is a backfill that runs, or was killed and can be repeated. */

@@ -33,10 +33,9 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 type LinkKey = typeof linkKeys.$inferSelect;
 type EventRow = RowsOf<typeof eventsOfRows>;
 
-/** Larger batches, with all their events, are no faster, and hold more. */
+/** Records read at a time with all their events. Larger batches are no faster. */
 const CHECKED_AT_ONCE = 200;
 
-/** Left to itself, the garbage collector falls behind during a check. */
 const COLLECT_EVERY = 20_000;
 
 const allFacets = query({}, () => selectAll(facets));
@@ -117,7 +116,6 @@ export async function checkCatalog(
   });
 }
 
-/** With three statements: three for each record would be slow. */
 async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Checked[]> {
   const seqs = rows.map(({ seq }) => seq);
   const upstreamIds = await sql.all(upstreamIdsOfRows, { opportunity_seq: seqs });

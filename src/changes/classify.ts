@@ -4,7 +4,7 @@ import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { added, type Cause, removed, ruleFor } from "./rules.ts";
 
-/** In the order of `eventTypes`. Their ids are the same when the catalog is built again. */
+/** The events, in the order of `eventTypes`. Their ids are the same when the catalog is built again. */
 export function classify(id: string, changes: readonly Change[], instant: EpochMs, causes: Causes = new Map()): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {

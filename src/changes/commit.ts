@@ -62,7 +62,6 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
   return db.transaction(async (sql) => writeAt(sql, instantAfter(await newestInstant(sql), clock), clock, write));
 }
 
-/** Another writer has stored a change after the newest one that a backfill knew of. */
 export class LaterChange extends Failure {}
 
 /** Like `atNextInstant`, but throws `LaterChange` if there is a change after `newest`. Returns the newest instant afterwards. */
@@ -127,7 +126,7 @@ export async function insertRecord(
   return seq;
 }
 
-/** `updated_at` changes only if a client can see the difference. */
+/** Stores a change of a record. `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
   { sql, instant, now, counts, movedKeys }: Writing,
   stored: StoredRecord,
@@ -186,7 +185,6 @@ async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly st
   if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
-/** Keeps what no event reports, if this change replaces it. */
 async function keepEarlierSidecar(
   sql: CatalogSql,
   stored: StoredRecord,
@@ -206,7 +204,6 @@ export async function touchRecords(sql: CatalogSql, seqs: readonly number[], ins
   await sql.run(touchBySeq, { seqs, stored_at: instant });
 }
 
-/** The source text changed, but not the content. */
 export type Reread = { source: string; lineage: string; hash: Uint8Array; source_digest: Uint8Array };
 
 /** Saves the new source digest of a record, unless it was changed since its validation. */
@@ -249,7 +246,6 @@ export async function insertEvent(
   return inserted === 1;
 }
 
-/** The facet of a record, added if none had it yet. */
 async function facetOf(
   sql: CatalogSql,
   { status, source, program, organization }: Pick<IndexedFields, "status" | "source" | "program" | "organization">,

@@ -8,7 +8,7 @@ const FIELD = "contacts";
 /** An object with such a member is a contact. */
 const CONTACT_MEMBER = /e-?mail|phone|fax/i;
 
-/** Also in its revisions. Marks it `redacted`, so that its stored history is redacted, too. */
+/** A record without contacts, also in its revisions. It is marked `redacted`, so that its stored history is redacted, too. */
 export function withoutContacts({ revisions, ...record }: ValidRecord): ValidRecord {
   return {
     ...withEmptyContacts(record),
@@ -45,7 +45,6 @@ function redactedChange({ field, previous, current }: Change): Change {
   return CONTACT_FIELD.test(field) ? erasure : { field, previous: redactedValue(previous), current: redactedValue(current) };
 }
 
-/** Other values may hold contacts, such as a whole record. */
 function redactedValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactedValue);
   if (typeof value !== "object" || value === null) return value;

@@ -18,10 +18,9 @@ export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Si
 
 export type Relationships = Opportunity["relationships"];
 
-/** Relationships that `link.ts` found; the others are stated. */
 type Linked = { linked?: (keyof Relationships)[] };
 
-/** What the source states. Found links are not compared, so that an import need not look them up. (E-74) */
+/** The relationships that the source states. Found links are not compared, so that an import need not look them up. (E-74) */
 export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {
   const stated = (name: keyof Relationships) => (linked.includes(name) ? null : relationships[name]);
   return { parent_id: stated("parent_id"), canonical_id: stated("canonical_id") };
@@ -53,7 +52,7 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
   };
 }
 
-/** The form in which changes are detected. */
+/** An opportunity in the form in which changes are detected. */
 export function contentOfWhole({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Content {
   return { ...opportunity, ...sidecar };
 }
@@ -73,7 +72,6 @@ export type ValidRecord = {
   earlier_ids: string[];
   status_basis: StatusBasis;
   content: Content;
-  /** SHA-256 of its text, if its format provides one. */
   source_digest?: Uint8Array | undefined;
   /** The upstream's own history, the oldest revision first and the present one last. */
   revisions?: ValidRevision[];
@@ -83,13 +81,11 @@ export type ValidRecord = {
   restored?: { created_at: EpochMs; updated_at: EpochMs; last_seen?: LastSeen };
 };
 
-/** As an import would have read it at `since`. */
 export type ValidRevision = { content: Content; status_basis: StatusBasis; since: EpochMs };
 
-/** Rendered and hashed once, so that it is staged, compared and stored without parsing. */
+/** A valid record, rendered and hashed once. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** Fields with their own columns, that determine status and links, or are counted. */
 export type IndexedFields = StatusTerms &
   Linked &
   Pick<Content, "title" | "status" | "status_display" | "organization" | "dates" | "relationships" | "due_dates" | "agency_codes"> & {
@@ -132,7 +128,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
   };
 }
 
-/** Keys must keep this order: another one would change every stored hash. */
+/** The content as text. Its keys must keep this order: another one would change every stored hash. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { status, status_display } = content;
   const isOfClock = content.stated !== undefined;
@@ -162,7 +158,6 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
 }
 
-/** Others only with a value: an absent one is the same as an empty one. */
 function sidecarFieldsOf(content: Content): Partial<Sidecar> {
   const { attachments, questions } = content;
   const others = sidecarNames.filter((name) => content[name] != null && (content[name] as { length?: number }).length !== 0);
@@ -185,7 +180,7 @@ function comparedDates({ dates: { posted_at, opens_at, closes_at, response_at },
   return [posted_at, opens_at, closes_at, next].map((date) => (date === null ? null : instantText(date)));
 }
 
-/** The same for all spellings of an instant. In a damaged record it may be none. */
+/** Equal for all spellings of an instant. A damaged record may have none. */
 function instantText(date: string): string {
   const instant = parseInstant(date);
   return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
@@ -224,7 +219,7 @@ export function sidecarOf({ text, parts }: RenderedContent, { linked }: Linked):
   return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(end)]);
 }
 
-/** What changes without events, as JSON. */
+/** The members of a sidecar that change without events, as JSON. */
 export function unreported(sidecar: Uint8Array): string {
   const { attachments: _attachments, questions: _questions, ...rest } = parseStored<Sidecar>(sidecar);
   return JSON.stringify(rest);

@@ -10,7 +10,6 @@ import { addToCounts, listCounts } from "../sources/counts.ts";
 import { countNameOf } from "../sources/published-agencies.ts";
 import type { IndexedFields } from "./content.ts";
 
-/** By facet id, and by source and name. */
 export type CountChanges = { facets: Map<number, number>; posted: CountsBySource; agency: CountsBySource };
 
 type CountsBySource = Map<string, Map<string, number>>;

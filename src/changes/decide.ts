@@ -22,7 +22,6 @@ import {
 import { apply, detect } from "./detect.ts";
 import type { StoredRecord } from "./stored.ts";
 
-/** Of the change, and at which statuses are judged. */
 type Instants = { instant: EpochMs; now: EpochMs };
 
 export type Decision = {
@@ -82,7 +81,7 @@ export function decideImport(
   };
 }
 
-/** Missing from a snapshot: archived, and without the upstream's word for its former status (D-34). */
+/** A record that a snapshot lacks: archived, and without the upstream's word for its former status (D-34). */
 export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: "archived", status_display: null });
@@ -90,13 +89,13 @@ export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision 
   return { ...decisionOf(stored, withStatusTerms(previous, {}), changes, "stated", events), outcome: "changed" };
 }
 
-/** Contacts are erased. Always an event, so that clients read record and history again. */
+/** A record whose contacts are erased. Always an event, so that clients read it again. */
 export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
 }
 
-/** The parent is now known, as if its source stated it. */
+/** A record whose parent is now known, as if its source stated it. */
 export function decideParent(stored: StoredRecord, parent_id: string, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decideRelationships(stored, previous, { ...statedRelationships(previous), parent_id }, previous.relationships, instant);
@@ -117,7 +116,7 @@ function decideRelationships(stored: StoredRecord, previous: Content, stated: Re
   return decisionOf(stored, marked, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
-/** Its status may turn, or its next due date may have passed (D-37). */
+/** A record whose status may turn, or whose next due date may have passed (D-37). */
 export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = changesOfClock(previous, stored.status_basis, now);

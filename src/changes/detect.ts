@@ -5,17 +5,16 @@ import { Opportunity } from "../opportunities/opportunity.ts";
 import { compareInstants, parseInstant } from "../text/instant.ts";
 import type { Content } from "./content.ts";
 
-/** Identity, own timestamps, and the reserved field. */
 const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
 
-/** In the resource's order. A `funding` that appears or disappears is compared as a whole. */
+/** Paths of the compared fields, in the resource's order. A `funding` that appears or disappears is compared as a whole. */
 export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions", "deadline_note"].filter(
   (field) => !NOT_COMPARED.includes(field),
 );
 
 const comparedPaths = comparedFields.map((field) => ({ field, path: field.split(".") }));
 
-/** In the resource's order. A date with another offset but the same instant is not a change. */
+/** The changes, in the resource's order. A date with another offset but the same instant is not a change. */
 export function detect(previous: Content, current: Content): Change[] {
   const changes: Change[] = [];
   for (const { field, path } of comparedPaths) {

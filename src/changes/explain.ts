@@ -34,7 +34,7 @@ const detectedSince = query(pick(events, "opportunity_seq", "detected_at"), ({ o
 );
 const importById = selectSome(imports, ["id", "format", "files", "started_at", "as_of"], "id");
 
-/** `undefined` if there is no event with this id. Throws if its record is missing. */
+/** Explains an event; `undefined` if there is none with this id. Throws if its record is missing. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {
   return db.readTransaction(async (sql) => {
     const row = await sql.get(eventById, { id: eventId.toLowerCase() });
@@ -66,7 +66,6 @@ export function isOfClock({ changed_fields }: OpportunityEvent): boolean {
   return !changed_fields.some((field) => CONTACT_FIELD.test(field));
 }
 
-/** Changes by time were expected, and so may an import's be: a date may pass before it. */
 function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];

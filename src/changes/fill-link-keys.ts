@@ -11,7 +11,7 @@ import { noteMovedKeys, saveLinkKeys } from "./link.ts";
 
 const DONE = "award_keys";
 const SOURCE = "SAM_GOV";
-/** In one transaction, of some ten milliseconds, during which a server serves no request. */
+/** Records in one transaction, of some ten milliseconds, during which a server serves no request. */
 const CHUNK = 100;
 
 const settingByName = selectBy(settings, "name");
@@ -30,7 +30,6 @@ export async function fillLinkKeys(db: CatalogDb, between: () => Promise<void>):
   for (let after: string | undefined = ""; after !== undefined; await between()) after = await fillSome(db, after);
 }
 
-/** Returns the lineage of the last record; undefined after all. */
 async function fillSome(db: CatalogDb, after: string): Promise<string | undefined> {
   return db.transaction(async (sql) => {
     const rows = await sql.all(recordsAfter, { source: SOURCE, after });

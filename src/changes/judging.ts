@@ -4,7 +4,7 @@ import { noteInstant, readInstants } from "../sources/instants.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 
-/** A minute's difference does not count: statuses must not go back and forth between two machines' clocks. */
+/** When statuses are judged. A minute ahead does not count: they must not go back and forth between two machines' clocks. */
 export function judgingInstant(instant: EpochMs, clock: EpochMs): EpochMs {
   return isFuture(instant, clock) ? clock : instant;
 }

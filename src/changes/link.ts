@@ -33,11 +33,10 @@ type LinkRule = {
   canonical: string;
   others: readonly string[];
   by: string;
-  /** By which a canonical record is found; "id" for all of its upstream ids. */
+  /** The value by which a canonical record is found; "id" for its upstream ids. */
   held: ValueOf | "id";
-  /** By which a record looks for it. */
   sought: ValueOf;
-  /** Of several with one value, the newest counts. Without this, it links nothing. */
+  /** Of several canonical records with one value, the newest counts. Without this, the value links nothing. */
   several?: "newest";
   as?: keyof Relationships;
 };
@@ -55,7 +54,13 @@ const linkRules: readonly LinkRule[] = [
   { canonical: "DSIP", others: ["SBIR_GOV"], by: "topic", held: topicCodeOf, sought: topicCodeOf },
   { canonical: "SAM_GOV", others: ["DARPA"], by: "id", held: "id", sought: noticeIdOf },
   { canonical: "NASA_NSPIRES", others: ["NASA_ROSES"], by: "id", held: "id", sought: guidOf },
-  { canonical: "NASA_NSPIRES", others: ["NASA_ROSES"], by: "number", held: solicitationOf, sought: numberInAddressOf },
+  {
+    canonical: "NASA_NSPIRES",
+    others: ["NASA_ROSES"],
+    by: "number",
+    held: ({ program }) => withoutBlanks(program.solicitation_id ?? ""),
+    sought: numberInAddressOf,
+  },
   {
     canonical: "NASA_NSPIRES",
     others: ["NASA_ROSES", "GRANTS_GOV", "SIMPLER_GRANTS_GOV"],
@@ -66,7 +71,12 @@ const linkRules: readonly LinkRule[] = [
   { canonical: "NASA_ROSES", others: ["GRANTS_GOV", "SIMPLER_GRANTS_GOV"], by: "element", held: elementOf, sought: elementOf },
   { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"] },
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"], by: "number", held: numberOf, sought: numberOf },
-  { ...byNumberAndTitle, canonical: "SAM_GOV", others: ["SIMPLER_GRANTS_GOV", "GRANTS_GOV"], held: withTitle(unlessAward(numberOf)) },
+  {
+    ...byNumberAndTitle,
+    canonical: "SAM_GOV",
+    others: ["SIMPLER_GRANTS_GOV", "GRANTS_GOV"],
+    held: withTitle((record) => (isAward(record) ? null : numberOf(record))),
+  },
   {
     canonical: "GRANTS_GOV",
     others: ["NSF"],
@@ -77,19 +87,15 @@ const linkRules: readonly LinkRule[] = [
   },
   { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: ownNsfNumberOf },
   { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: partNsfNumberOf, as: "parent_id" },
-  { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(onlyAward(numberOf)), as: "parent_id" },
-  { ...byNumberAndTitle, canonical: "SIMPLER_GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(onlyAward(numberOf)), as: "parent_id" },
+  { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(awardNumberOf), as: "parent_id" },
+  { ...byNumberAndTitle, canonical: "SIMPLER_GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(awardNumberOf), as: "parent_id" },
 ];
 
 /* Values */
 
-/** Only of Defense: other agencies number theirs "1", "2" or "A1.02". */
+/** Only for the Department of Defense: other agencies number theirs "1", "2" or "A1.02". */
 function topicCodeOf({ source, organization }: IndexedFields): string | null {
   return source.code === "DSIP" || organization.agency === "Department of Defense" ? withoutBlanks(source.opportunity_id) : null;
-}
-
-function solicitationOf({ program }: IndexedFields): string | null {
-  return withoutBlanks(program.solicitation_id ?? "");
 }
 
 function withoutBlanks(number: string): string {
@@ -132,13 +138,9 @@ function isAward({ program }: IndexedFields): boolean {
   return program.contract_class === "Award Notice";
 }
 
-/** It shares number and title with its solicitation, but is not the same opportunity. */
-function unlessAward(read: ValueOf): ValueOf {
-  return (record) => (isAward(record) ? null : read(record));
-}
-
-function onlyAward(read: ValueOf): ValueOf {
-  return (record) => (isAward(record) ? read(record) : null);
+/** The number of an award, which shares it, and the title, with its solicitation. */
+function awardNumberOf(record: IndexedFields): string | null {
+  return isAward(record) ? numberOf(record) : null;
 }
 
 function withTitle(read: ValueOf): ValueOf {
@@ -149,7 +151,6 @@ function withTitle(read: ValueOf): ValueOf {
   };
 }
 
-/** Memoized because several rules use it for one record. */
 const digestOfTitle = memoizeLast((title: string) => {
   const words = wordsOf(title);
   return words === "" ? "" : digestOf(words);
@@ -162,7 +163,6 @@ function wordsOf(title: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** Entries of an index must be short. */
 function digestOf(words: string): string {
   return hash("sha256", words).slice(0, 32);
 }
@@ -197,7 +197,6 @@ function newnessOf({ source, dates }: IndexedFields): number {
 
 /* Keys */
 
-/** A number has at most 256 characters, but an address may have more. */
 const KEY_MAX = 400;
 
 type LinkKey = { key: string; role: "holds" | "seeks"; newness: number };
@@ -268,7 +267,6 @@ export async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): P
 /* Finding records by them */
 
 const held = alias(linkKeys, "held");
-/** The two newest records of each key. */
 const holdersOfKeys = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements }) => {
   const nth = (offset: number) =>
     select({ id: held.opportunity_id })
@@ -292,7 +290,7 @@ const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ 
     .limit(1),
 );
 
-/** The newest two that hold each of the keys, the newest first. A key that nobody holds may be missing. */
+/** The two newest records that hold each key, the newest first. A key that nobody holds may be missing. */
 type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
 
 export function storedHolders(sql: CatalogSql): FindHolders {

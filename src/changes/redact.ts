@@ -16,7 +16,6 @@ const CHUNK = 1000;
 /** How many records, and how many events, had contacts. */
 export type Redacted = { records: number; events: number };
 
-/** Gets the row numbers that were looked at, and the greatest one. */
 type Report = (done: number, total: number) => void;
 type Sources = readonly string[] | undefined;
 

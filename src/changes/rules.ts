@@ -31,7 +31,6 @@ const DEADLINES = ["dates.closes_at", "dates.response_at"];
 const [REORDERED, REWORDED] = ["only the order differs", "only white space, letter case, punctuation, mark-up or entities differ"];
 const [SAYS_CANCELLED, ANY_OTHER] = ["it says cancelled, rescinded or withdrawn, and did not", "any other change"];
 
-/** In order. The last one applies to every field. */
 const fieldRules = [
   rule("qanda_updated", "noise", ["questions"], REORDERED, isReordered),
   rule("attachments_changed", "noise", ["attachments"], REORDERED, isReordered),
@@ -127,12 +126,11 @@ function isReordered({ previous, current }: Change): boolean {
   return Array.isArray(previous) && Array.isArray(current) && current.length > 0 && hasSameItems(previous, current);
 }
 
-/** SAM.gov's CSV and API say it only so. The status must not be guessed from words. */
+/** SAM.gov's CSV and API have no other way to say it. The status must not be guessed from words. */
 function saysCancelled({ previous, current }: Change): boolean {
   return cancellationIn(String(current ?? "")) !== undefined && cancellationIn(String(previous ?? "")) === undefined;
 }
 
-/** The end of a day is 11:59 PM or 11:59:59 PM. */
 function isSameMinute({ previous, current }: Change): boolean {
   if (typeof previous !== "string" || typeof current !== "string") return false;
   const [before, after] = [parseInstantMs(previous), parseInstantMs(current)];

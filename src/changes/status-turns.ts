@@ -10,7 +10,7 @@ import { decideStatusTurn } from "./decide.ts";
 import { fillLinkKeys } from "./fill-link-keys.ts";
 import { instantAfter, listTurning } from "./stored.ts";
 
-/** In one transaction, of some ten milliseconds, during which a server serves no request. */
+/** Records in one transaction, of some ten milliseconds, during which a server serves no request. */
 const CHUNK = 100;
 
 const firstTurn = query({ until: opportunities.turns_at }, ({ until }) =>
@@ -19,7 +19,6 @@ const firstTurn = query({ until: opportunities.turns_at }, ({ until }) =>
     .where(lte(opportunities.turns_at, until)),
 );
 
-/** Records that changed their status, and their events. */
 export type StatusTurns = { changed: number; events: number };
 
 /**

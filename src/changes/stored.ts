@@ -22,7 +22,6 @@ const storedFields = [
   "sidecar",
 ] as const;
 
-/** What deciding and storing a change need. */
 export type StoredRecord = Pick<typeof opportunities.$inferSelect, (typeof storedFields)[number]>;
 
 const isUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
@@ -104,7 +103,7 @@ export async function isStored(sql: CatalogSql, source: string, lineage: string)
   return (await sql.get(seqByKey, { source, lineage })) !== undefined;
 }
 
-/** Rows are never deleted: throws if it is missing. */
+/** The record with a row number. Rows are never deleted: throws if it is missing. */
 export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRecord> {
   const stored = await sql.get(recordBySeq, { seq });
   if (stored === undefined)
@@ -112,7 +111,7 @@ export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRec
   return stored;
 }
 
-/** Up to `count` records whose status turn is due, the first first. */
+/** Up to `count` records whose status turn is due, the earliest first. */
 export async function listTurning(sql: CatalogSql, until: EpochMs, count: number): Promise<StoredRecord[]> {
   return sql.all(turningRecords, { until, limit: count });
 }
@@ -155,7 +154,7 @@ async function hasUpstreamIds(sql: CatalogSql, seq: number, upstreamIds: readonl
   return true;
 }
 
-/** By lineage. Reads only indexes. */
+/** Source digests by lineage. Reads only indexes. */
 export async function findSourceDigests(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, Uint8Array>> {
   const rows = await sql.all(sourceDigestsByLineages, { source, lineages });
   return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
@@ -174,7 +173,7 @@ export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: nu
   });
 }
 
-/** Imported without contacts, while its stored history holds some. */
+/** Whether a record is imported without contacts while its stored history holds some. */
 export async function needsHistoryRedaction(sql: CatalogSql, stored: StoredRecord, { redacted }: PreparedRecord): Promise<boolean> {
   return redacted === true && (await listEventsWithContacts(sql, stored.seq)).length > 0;
 }

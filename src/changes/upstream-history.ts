@@ -8,7 +8,7 @@ import { type Content, type ValidRevision, withStatusTerms } from "./content.ts"
 import { apply, detect } from "./detect.ts";
 import { hasEvent } from "./stored.ts";
 
-/** Those that are not stored yet. `createdAt` is when the record is or will be stored. */
+/** The events of an upstream history that are not stored yet. `createdAt` is when the record is or will be stored. */
 export async function listUpstreamHistory(
   sql: CatalogSql,
   id: string,

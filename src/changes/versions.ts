@@ -172,7 +172,6 @@ export async function saveVersion(
   { shown_id, hash }: { shown_id: string; hash: Uint8Array },
   since: EpochMs,
 ): Promise<void> {
-  // Storing the record added `shown_id`.
   if (id !== shown_id && (await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq, since })) > 0)
     await noteMovedKeys(sql, keysOfUpstreamIds(source, [id]));
   const reading = digest === undefined ? null : readingOf(digest, hash);

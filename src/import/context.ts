@@ -21,20 +21,17 @@ export type ImportOptions = RejectsOptions & {
   redactContacts?: boolean;
 };
 
-/** Into a catalog that has records, the first one, or one that restores an export: only an empty catalog can be restored. */
+/** An import into a catalog with records, the first one, or one that restores an export: only an empty catalog can be restored. */
 export type ImportKind = "later" | "first" | "restore";
 
 export type ImportContext = {
   db: CatalogDb;
-  /** For staging files; ":memory:" for a temporary one. */
   directory: string;
   now: () => EpochMs;
   notify: (message: string) => void;
   /** Called at intervals, while signals are handled. */
   progress: (progress: ImportProgress) => void | Promise<void>;
-  /** Stops the import at its next progress report. */
   stop?: AbortSignal | undefined;
-  /** For tests with few records; `CHUNK` by default. */
   chunk?: number | undefined;
 };
 

@@ -40,9 +40,7 @@ export type FirstPass = {
   rejected: number;
   sources: Set<string>;
   kind: ImportKind;
-  /** The newest `updated_at` to restore, if any. */
   restoredUpTo: EpochMs | undefined;
-  /** How many records have each contradiction, with one example. */
   contradictory: Map<string, { records: number; example: string }>;
   placements: Placements;
   layout: string;
@@ -157,7 +155,9 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
     }
     const version = pass.placements.of(item);
     // A partial record takes missing fields from the same record in another layout among these files.
-    if (dependsOnStored(item) && hasRecordOf(accepted, lineageOf(item, version))) await stageAccepted(sql, pass, accepted.splice(0));
+    const lineage = dependsOnStored(item) ? lineageOf(item, version) : undefined;
+    const isOf = (each: Accepted) => ("record" in each ? each.record.lineage : each.asStored.id) === lineage;
+    if (lineage !== undefined && accepted.some(isOf)) await stageAccepted(sql, pass, accepted.splice(0));
     try {
       accepted.push({ record: await prepare(sql, pass, item, version, newDigests.get(item)), version });
     } catch (error) {
@@ -171,7 +171,6 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
 
 type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
 
-/** The record of an item, ready to be staged. Throws a Rejection if it cannot be imported. */
 async function prepare(
   sql: CatalogSql,
   pass: Pass,
@@ -210,14 +209,13 @@ function dependsOnStored(item: OpenedItem): boolean {
   return item.kind !== "rejected" && (item.reconcile !== undefined || (item.kind === "record" && item.partial !== undefined));
 }
 
-/** A future one would do lasting harm: every later change must follow it (D-31). */
+/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
 function refuseFutureInstants({ last_seen, ...instants }: NonNullable<ValidRecord["restored"]>, now: EpochMs): void {
   const { at = 0, missed_at = null } = last_seen ?? {};
   for (const [name, instant] of Object.entries({ ...instants, "last_seen.at": at, "last_seen.missed_at": missed_at ?? 0 }))
     refuseFuture(name, instant, now);
 }
 
-/** Links by `link.ts` are looked up when the record is stored. */
 async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const parent_id = version === undefined ? undefined : await findParentId(sql, version, pass);
   if (parent_id === undefined) return valid;
@@ -225,7 +223,6 @@ async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: 
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
-/** The first record with a contradiction is its example. */
 function noteContradictions({ contradictory }: FirstPass, { content }: ValidRecord): void {
   for (const { says, breaks } of contradictions) {
     if (!breaks(content)) continue;
@@ -265,16 +262,11 @@ async function notePresent(sql: CatalogSql, { staging, placements, found }: Pass
   for (const lineage of lineages) staging.putPresent(key.source, lineage);
 }
 
-function hasRecordOf(accepted: readonly Accepted[], lineage: string | undefined): boolean {
-  return accepted.some((each) => ("record" in each ? each.record.lineage : each.asStored.id) === lineage);
-}
-
 function lineageOf(item: OpenedItem, version: PlacedVersion | undefined): string | undefined {
   const key = naturalKeyOf(item);
   return version?.lineage ?? key?.lineage ?? key?.upstreamId;
 }
 
-/** The digests of the lazy items that must be read. */
 async function findNewDigests(sql: CatalogSql, { digestOf }: Pass, items: readonly OpenedItem[]): Promise<Map<OpenedItem, Buffer>> {
   const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
@@ -309,7 +301,6 @@ function refuseTruncated(last: Item): void {
   );
 }
 
-/** Upstreams write what warnings quote. */
 const WARNINGS_MAX = 200;
 const WARNING_LENGTH_MAX = 300;
 

@@ -10,7 +10,6 @@ export type Input = {
 };
 
 export type FormatContext = {
-  /** Warns of something odd that is imported nevertheless. Repeated messages are dropped. */
   warn: (message: string) => void;
   /** Warns that the files hold only a part of the upstream's records. They are refused as a snapshot. */
   incomplete: (message: string) => void;
@@ -47,7 +46,6 @@ export type RecordItem = {
   reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
-  /** Which version this record is, if the format has `versions`. */
   version?: Pick<Version, "source" | "id">;
 };
 
@@ -74,7 +72,6 @@ export type Version = {
   source: string;
   id: string;
   facts?: Facts;
-  /** Ids of other versions of the same record, if the upstream names them. */
   others?: readonly string[];
 };
 
@@ -89,7 +86,6 @@ type Facts = {
   due?: string | null;
 };
 
-/** A version that is read only if its text changed. */
 export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
 
 /** For an upstream whose records change their ids. */
@@ -109,7 +105,6 @@ export type Revision = { record: Draft; since: EpochMs };
 
 export type Format = {
   name: string;
-  /** One sentence for `--help`. */
   about: string;
   /** The source code of its records, if they share one. */
   source?: string;

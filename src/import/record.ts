@@ -12,7 +12,6 @@ export type Draft = { [Name in keyof Given]?: Parts<Given[Name]> | undefined } &
   title: string;
   /** If absent, the status follows from the dates (D-37). */
   status?: string | null | undefined;
-  /** Until when the status holds; afterwards the dates decide. */
   status_until?: string | null | undefined;
   archives_at?: string | null | undefined;
   /** The source's statement; `status` and `status_display` of a stored record are the current values. */

@@ -20,7 +20,6 @@ import type { Rejection } from "./validate.ts";
 
 /** Reasons that are reported, most common first. */
 const REASONS_SHOWN = 5;
-/** Reasons that are counted: some contain names of fields. */
 const REASONS_COUNTED = 1000;
 
 export type Reason = { reason: string; records: number; file: string; line: number };
@@ -103,13 +102,11 @@ function rejectsFileOf(input: string, { rejects, rejectsDirectory }: RejectsOpti
   return join(rejectsDirectory, basename(name));
 }
 
-/** The root directory has no files in this sense. */
 function isWithin(directory: string, file: string): boolean {
   const [outer, inner] = [realpathSync(directory), realpathSync(dirname(file))];
   return outer !== parse(outer).root && (inner === outer || inner.startsWith(outer + sep));
 }
 
-/** The part of a line of `createRejects` before the record. */
 const HEAD = /^\{"line":\d+,"reason":"(?:[^"\\]|\\.)*",/;
 const WITHOUT_RECORD = '"record":null}';
 

@@ -132,7 +132,6 @@ type Run = Plan & {
   importId: number;
   /** The newest instant that this import knows of. Only a backfill needs it. */
   newest: EpochMs | undefined;
-  /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
   total: number;
@@ -142,7 +141,6 @@ type Run = Plan & {
   chunk: number;
   /** Row numbers of stored records that only an import can end, by source. */
   seen: Map<string, number[]>;
-  /** Sources with new information in the current transaction. */
   changing: Set<string>;
 };
 
@@ -308,7 +306,6 @@ function isNews({ outcome, events, foreseen }: Decision): boolean {
   return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
 }
 
-/** Runs `change` for each item, a chunk in a transaction. */
 async function commitEach<T>(run: Run, items: readonly T[], change: (run: Run, writing: Writing, item: T) => Promise<void>): Promise<void> {
   for (let first = 0; first < items.length; first += run.chunk) {
     await commit(run, async (writing) => {
@@ -383,7 +380,6 @@ function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Si
   });
 }
 
-/** With fewer records, an incomplete file may be a daily file. */
 const JUDGED_MIN = 10;
 
 /** Whether a record is or will be open, and no date ends it. */

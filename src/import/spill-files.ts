@@ -82,7 +82,6 @@ function createWriter(directory: string) {
     fileBytes = 0;
   }
 
-  /** Returns the length in bytes. A UTF-16 unit is at most three bytes of UTF-8. */
   function add(piece: string | Uint8Array): number {
     const most = typeof piece === "string" ? piece.length * 3 : piece.length;
     if (most > BUFFER_BYTES - buffered) flush();

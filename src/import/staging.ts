@@ -106,7 +106,6 @@ export function openStaging(directory: string) {
       const id = reread?.indexed.source.opportunity_id;
       put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
     },
-    /** The same for many records of a source, before any other. */
     putAllUnchanged(source: string, lineages: readonly string[]) {
       counted = undefined;
       insertAllUnchanged.run(source, JSON.stringify(lineages));
@@ -125,11 +124,20 @@ export function openStaging(directory: string) {
       for (const id of ids) insertId.run(source, lineage, id);
     },
     upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
-    /** Those of records that will not be stored, in batches. */
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
     /** The records to store, in order, `size` at a time. Read each chunk to its end, and all once. */
-    chunks: (size: number) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
-    eventChunks: (size: number) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
+    chunks: (size: number) =>
+      inChunks(
+        Iterator.from(toWrite.iterate()).map((row) => recordOf(row, spillFiles.read(row))),
+        count().toWrite,
+        size,
+      ),
+    eventChunks: (size: number) =>
+      inChunks(
+        Iterator.from(toWrite.iterate()).map((row) => spillFiles.read(row).text),
+        count().toWrite,
+        size,
+      ),
     reread: (size: number) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close() {
@@ -165,18 +173,9 @@ type StagedRow = Spilled & { hash: Uint8Array; source_digest: Uint8Array | null 
 
 type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "parts">;
 
-/** Parses each record only when asked: a whole chunk would take a hundred megabytes. */
-function* recordsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<PreparedRecord> {
-  for (const row of rows) yield recordOf(row, spillFiles.read(row));
-}
-
 function recordOf({ hash, source_digest }: StagedRow, { text, data }: ReturnType<SpillFiles["read"]>): PreparedRecord {
   const { parts, ...fields } = JSON.parse(text) as StagedFields;
   return { ...fields, rendered: { text: data, parts, hash }, source_digest: source_digest ?? undefined };
-}
-
-function* textsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<string> {
-  for (const row of rows) yield spillFiles.read(row).text;
 }
 
 /** Batches of rows, each read after the last row of the one before. */

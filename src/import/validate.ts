@@ -80,7 +80,7 @@ export const WORD_MAX = 64;
 const lineReader = readerOf(RecordLine);
 const readLine = (record: unknown) => lineReader(record, "") as Static<typeof RecordLine>;
 
-/** The record with absent fields as null or []. `names` has the name of each source code. Throws a Rejection. */
+/** Returns the record with absent fields as null or []. `names` has the name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, last_seen, ...line } = readLine(record);
   const { id: _ignored, created_at, updated_at, ...shown } = line;
@@ -123,7 +123,6 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   };
 }
 
-/** An export has values that depend on the clock as of its own time. */
 function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "status_display" | "dates">>(
   line: Line,
   { status, status_display, response_at }: NonNullable<Static<typeof RecordLine>["as_stored"]>,
@@ -152,7 +151,6 @@ function inUtc(text: string, path: string): string {
   return formatInstant(instant);
 }
 
-/** The id of another record, in lower case. */
 function idOf(text: string | null, path: string): string | null {
   if (text === null || UUID.test(text)) return text?.toLowerCase() ?? null;
   throw new Rejection(`${path} must be the id of an opportunity, a UUID`, `, not ${shown(text)}`);
@@ -256,7 +254,6 @@ function nullableReader(options: TSchema[]): ValueReader {
   return (value, path) => (value === undefined || value === null ? null : read(value, path));
 }
 
-/** `null` allows absence. A single constant is filled in if absent. */
 function constantReader(constants: unknown[]): ValueReader {
   return (value, path) => {
     if (value === undefined && constants.length === 1) return constants[0];

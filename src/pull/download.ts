@@ -19,10 +19,8 @@ export type DownloadRequest = {
   /** Only so many bytes are wanted: a longer response is cut off. */
   headBytes?: number;
   isRange?: boolean;
-  /** Fields of a form, or JSON, to post; else it is a GET. */
   body?: URLSearchParams | object;
   cookies?: string;
-  /** Default: status 404. */
   isMissing?: (response: Response) => boolean;
   /** In `url` or `keyHeader`: no message repeats it. */
   key?: string | undefined;
@@ -33,7 +31,7 @@ export type DownloadRequest = {
 };
 
 export type Net = {
-  /** Requests and redirects go to these hosts only, with other than default ports. */
+  /** Requests and redirects go to these hosts only. A host has its port, unless that is the default one. */
   hosts: readonly string[];
   allowHttp: boolean;
   /** An e-mail address or page of the operator, which the upstream sees. */
@@ -48,7 +46,6 @@ export type Net = {
   stop: AbortSignal;
   /** For each piece of a response. `response` counts them from 1; `planned` is how many it will be. */
   progress: (bytes: number, total: number | undefined, response?: number, planned?: number) => void;
-  /** Five times unless given. */
   attempts?: number;
   fetch?: (url: string, request: SentRequest) => Promise<Response>;
 };
@@ -78,11 +75,6 @@ const RETRY_AFTER_MAX_MS = 5 * 60_000;
 const REDIRECTS_MAX = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const TEMPORARY: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
-/** The DoD portal rejects clients that do not look like a browser. */
-function userAgentOf({ contact }: Net): string {
-  return `Mozilla/5.0 (compatible; fundfeed/${version}${contact === undefined ? "" : `; ${contact}`})`;
-}
-
 /**
  * Downloads to a new file, which remains only if the outcome is "saved". `known` makes the request conditional. Throws an Error that names
  * the URL.
@@ -102,7 +94,6 @@ export async function download(net: Net, request: DownloadRequest, path: string,
   }
 }
 
-/** `etag` is set if the download can be resumed. */
 type PartialFile = { file: FileHandle; bytes: number; total: number | undefined; etag: string | undefined };
 
 async function downloadWithRetries(
@@ -131,7 +122,12 @@ async function downloadOnce(net: Net, request: DownloadRequest, partial: Partial
   try {
     const tag = partial.bytes > 0 && request.headBytes === undefined ? partial.etag : undefined;
     const resumed = tag !== undefined;
-    const conditions = resumed ? { range: `bytes=${partial.bytes}-`, "if-range": tag } : { ...conditionsOf(known), ...rangeOf(request) };
+    const conditions = {
+      ...(resumed && { range: `bytes=${partial.bytes}-`, "if-range": tag }),
+      ...(!resumed && request.isRange && { range: `bytes=0-${(request.headBytes ?? request.bytesMax) - 1}` }),
+      ...(!resumed && known?.etag != null && { "if-none-match": known.etag }),
+      ...(!resumed && known?.last_modified != null && { "if-modified-since": known.last_modified }),
+    };
     const { response, cookies } = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (request.isMissing?.(response) ?? response.status === 404) return { outcome: "missing" };
@@ -161,7 +157,8 @@ async function fetchFollowingRedirects(
   const headers = {
     accept: types.join(", ") || "*/*",
     "accept-encoding": "identity",
-    "user-agent": userAgentOf(net),
+    // The DoD portal rejects clients that do not look like a browser.
+    "user-agent": `Mozilla/5.0 (compatible; fundfeed/${version}${net.contact === undefined ? "" : `; ${net.contact}`})`,
     ...conditions,
   };
   const isForm = body instanceof URLSearchParams;
@@ -199,17 +196,6 @@ function redirectTarget(response: Response, from: URL, { hosts }: Net): URL {
   return to;
 }
 
-function rangeOf({ headBytes, isRange }: DownloadRequest): Record<string, string> {
-  return headBytes === undefined || !isRange ? {} : { range: `bytes=0-${headBytes - 1}` };
-}
-
-function conditionsOf(known: FileValidators | undefined): Record<string, string> {
-  return {
-    ...(known?.etag != null && { "if-none-match": known.etag }),
-    ...(known?.last_modified != null && { "if-modified-since": known.last_modified }),
-  };
-}
-
 /* The response */
 
 function requireStatus({ status, headers }: Response, resumed: boolean, partial: PartialFile, now: number, busyMs?: number): void {
@@ -220,7 +206,6 @@ function requireStatus({ status, headers }: Response, resumed: boolean, partial:
   throw new Error(`it returned ${status}`);
 }
 
-/** The next attempt starts from the beginning. */
 function restarting(partial: PartialFile, reason: string): TemporaryError {
   partial.etag = undefined;
   return new TemporaryError(reason);
@@ -238,7 +223,6 @@ function requireType(response: Response, { types }: DownloadRequest): void {
     throw new Error(`it has ${type === "" ? "no content type" : `the content type ${type}`}, not ${types[0]}`);
 }
 
-/** Keeps what is saved if the response continues it. */
 async function prepareFile(partial: PartialFile, { status, headers }: Response, { bytesMax, headBytes }: DownloadRequest): Promise<void> {
   const etag = headers.get("etag") ?? undefined;
   const encoded = headers.has("content-encoding"); // Although we asked for none. Content-Length is of the encoded.
@@ -282,7 +266,6 @@ async function saveBody(
     throw new TemporaryError(`it ended after ${partial.bytes} of ${partial.total} bytes`);
 }
 
-/** With the cookies that a response sets. */
 function withCookies(session: string, { headers }: Response): string {
   const all = [...session.split("; "), ...headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]?.trim() ?? "")];
   const byName = new Map(all.filter((cookie) => cookie !== "").map((cookie) => [cookie.split("=", 1)[0], cookie]));

@@ -26,7 +26,6 @@ export async function topicSearch(visit: Visit): Promise<PagedSearch> {
   };
 }
 
-/** The portal changes the ids of statuses over the years. */
 async function releaseStatuses(visit: Visit): Promise<number[]> {
   const path = `core/api/public/dropdown/lookup?type=topics.release_status&excludeLookupItem=${NO_STATUSES}`;
   const { value } = await readJson(visit, jsonAt(visit, path));

@@ -40,19 +40,16 @@ export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
   return { files: [await saveDetailsFile(visit, detailsOf(visit, [...records.keys()]))] };
 }
 
-function searchAt(visit: Visit, rows: number, startRecordNum: number): DownloadRequest {
-  return jsonAt(visit, "search2", { keyword: "", oppStatuses: "forecasted|posted", rows, sortBy: "openDate|desc", startRecordNum });
-}
-
 export function opportunityAt(visit: Visit, id: string): DownloadRequest {
   return jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) });
 }
 
-/** What is forecast or posted now, the newest first. */
+/** The search for all that is forecast or posted now, the newest first. */
 export function grantsGovSearch(visit: Visit): PagedSearch {
   return {
     name: "hits",
-    request: (size, before) => searchAt(visit, size, before),
+    request: (rows, startRecordNum) =>
+      jsonAt(visit, "search2", { keyword: "", oppStatuses: "forecasted|posted", rows, sortBy: "openDate|desc", startRecordNum }),
     size: 1000,
     read: (response) => {
       const { oppHits, hitCount } = dataOf(response, "search2");
@@ -71,7 +68,7 @@ async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<s
   }
 }
 
-/** A failure comes with status 200 and an `errorcode`. */
+/** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
 export function dataOf(response: unknown, call: string): JsonObject {
   const { errorcode, msg, data } = objectOf(response);
   if (errorcode !== 0)

@@ -6,11 +6,10 @@ import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
 import { type Fetched, fetchFile, fetchKnownFile, jsonAt, type Visit } from "./visit.ts";
 
-/** The import refuses what is not JSON. */
 const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
 const PAGE_BYTES_MAX = 16 * 1024 ** 2;
 
-/** Its page is visited first, because the list needs a session. */
+/** The request for the list. Its page is visited first, because the list needs a session. */
 export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   const page = { url: new URL("solicitations.do?method=init", visit.base), types: ["text/html"], bytesMax: PAGE_BYTES_MAX };
   const session = await fetchFile(visit, "solicitations.html", page);

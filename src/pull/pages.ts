@@ -5,7 +5,6 @@ import type { DownloadRequest } from "./download.ts";
 import { countOf, fetchJson, shortened, type Visit } from "./visit.ts";
 
 export type PagedSearch = {
-  /** What is searched, such as `topics`, for file names. */
   name: string;
   /** For a page by its index; the pages before it had `recordCount` records. */
   request: (size: number, recordCount: number, index: number) => DownloadRequest;

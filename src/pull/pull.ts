@@ -85,21 +85,18 @@ async function importFetched(
   const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
   if (outcome.read === 0 && !upstream.mayBeEmpty)
     throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
-  if (known !== undefined) await storeKnown(context.db, upstream, { ...known, started_at: startedAt }).catch(refuseAfterImport);
-  // Their directory is removed, so reasons name the file alone.
+  if (known !== undefined)
+    await storeKnown(context.db, upstream, { ...known, started_at: startedAt }).catch((error: unknown) => {
+      throw failureWith(error, "all records are stored, and the next pull downloads the same again");
+    });
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
   return { ...outcome, ...(reasons && { reasons }), ...(insteadOf !== undefined && { instead_of: insteadOf }) };
-}
-
-function refuseAfterImport(error: unknown): never {
-  throw failureWith(error, "all records are stored, and the next pull downloads the same again");
 }
 
 /* Files */
 
 const PREFIX = ".pull-";
 
-/** 2026-03-01T12:00:00.000Z as 20260301T120000.000Z */
 function stampOf(ms: number): string {
   return formatInstant(ms).replaceAll(/[-:]/g, "");
 }
@@ -129,7 +126,6 @@ export async function dropDownloads({ db, directory }: ImportContext, { name }: 
 const settingByName = selectBy(settings, "name");
 const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, settings.value) });
 
-/** Not of another version, which may have read the file differently. */
 async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
   const { by, ...known } = (await readStored(db, name)) ?? {};
   return by === version ? (known as Stored) : undefined;

@@ -35,12 +35,9 @@ export function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
 }
 
 function noticesAt(visit: Visit, limit: number, page: number): DownloadRequest {
-  const [postedFrom = "", postedTo = ""] = [API_DAYS, 0].map((days) => americanDate(easternDateBefore(visit.net.now(), days)));
+  const [postedFrom = "", postedTo = ""] = [API_DAYS, 0].map((days) =>
+    easternDateBefore(visit.net.now(), days).replace(/^(\d+)-(\d+)-(\d+)$/, "$2/$3/$1"),
+  );
   const query = { api_key: visit.key ?? "", postedFrom, postedTo, limit: `${limit}`, offset: `${page}` };
   return jsonAt(visit, `search?${new URLSearchParams(query)}`);
-}
-
-/** `07/31/2026` of `2026-07-31`. */
-function americanDate(date: string): string {
-  return date.replace(/^(\d+)-(\d+)-(\d+)$/, "$2/$3/$1");
 }

@@ -68,7 +68,6 @@ async function fetchTopics(visit: Visit): Promise<string> {
   return csv.path;
 }
 
-/** Drupal's id of the form, before its name. */
 function formBuildId(html: string, url: URL): string {
   const before = html.split(new RegExp(`value="${FORM}"`), 1)[0] ?? "";
   const id = before.length < html.length ? [...before.matchAll(/name="form_build_id"\s+value="([\w-]+)"/g)].at(-1)?.[1] : undefined;

@@ -97,7 +97,6 @@ async function saveExtract(visit: Visit, { url, bytes }: Extract): Promise<strin
 
 /* The search */
 
-/** Days of posting, both included. */
 type Period = { first?: number; last?: number };
 
 /** Returns the paths of the pages, and the records by id. Throws unless these are as many as the search says. */
@@ -149,7 +148,7 @@ export function searchAt(visit: Visit, { first, last }: Period, page_offset: num
   });
 }
 
-/** By its counts of each status: the total ends at 10,000. */
+/** How many opportunities a search found, by its counts of each status: the total ends at 10,000. */
 export function foundBy(value: unknown): number | undefined {
   const { facet_counts, pagination_info } = objectOf(value);
   const counts = objectOf(objectOf(facet_counts).opportunity_status);
@@ -201,12 +200,11 @@ async function saveDetails(
   return { file, seen, ...(warning === undefined ? {} : { warning }) };
 }
 
-/** Forecasts have none. */
+/** Whether a record may have files: forecasts have none. */
 export function hasFiles({ summary }: JsonObject): boolean {
   return objectOf(summary).is_forecast !== true;
 }
 
-/** Differs if the record does. Lists have no order. */
 function digestOf(record: JsonObject): string {
   const text = JSON.stringify(record, (_, value) =>
     Array.isArray(value)

@@ -29,7 +29,6 @@ export type Upstream = {
   /** It has everything: missing records have been removed (D-34). */
   snapshot: boolean;
   mayBeEmpty?: true;
-  /** Base URL, ending in "/". */
   base: string;
   /** A site that offers the records too, for when the API fails, and the variable with its address. */
   fallback?: { base: string; variable: string };
@@ -38,16 +37,14 @@ export type Upstream = {
   asksRobots?: true;
   /** How often `up` pulls it by default; never, if another upstream has the same records. */
   everyMs?: number;
-  /** If it asks for a longer pause between requests. */
   paceMs?: number;
-  /** The environment variable with the required API key. */
   keyFrom?: string;
   /** Left out on a day on which this one was pulled, which has the same records. */
   yieldsTo?: string;
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
 };
 
-/** To its own hosts only, and to no page that their robots.txt disallows. */
+/** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
 export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests" | "jsonLength">): Visit {
   const hosts = [visit.base.host, ...(upstream.redirectsTo ?? [])];
   return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), paceMs: upstream.paceMs, requests: 0, jsonLength: 0 };

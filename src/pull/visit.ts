@@ -16,10 +16,8 @@ export type Visit = {
   base: URL;
   fallback?: URL | undefined;
   key: string | undefined;
-  /** The file that was imported last. */
   known: Known | undefined;
   paceMs?: number | undefined;
-  /** So far; and characters of JSON. */
   requests: number;
   jsonLength: number;
   planned?: number;

@@ -28,11 +28,9 @@ export type SourceQuality = {
   falls: { what: string; before: number; now: number }[];
 };
 
-/** Needs other records, so it is found here. */
 export const DUPLICATE = { name: "duplicate", says: "source, number, title and kind are those of another record" };
 
 const SAMPLES = 3;
-/** By which a share falls, and to which part a number of records. */
 const [SHARE_FALL, COUNT_FALL] = [0.1, 0.5];
 const COMPARED_MIN = 10;
 const IMPORTS = 1000;
@@ -45,7 +43,7 @@ type QualityOptions = {
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
-/** Of each source that has records. Reads every record once. */
+/** The quality of each source that has records. Reads every record once. */
 export async function qualityOf(db: CatalogDb, { sources, since, now, report }: QualityOptions): Promise<SourceQuality[]> {
   const chosen = (await sourceStatuses(db)).filter(({ source }) => sources === undefined || sources.includes(source));
   const total = chosen.reduce((sum, { records }) => sum + records, 0);
@@ -149,7 +147,6 @@ function fallsOf(past: Fill, present: Fill): SourceQuality["falls"] {
   return [...records, ...fields.filter(({ before, now }) => present.live > 0 && round(before - now) >= SHARE_FALL)];
 }
 
-/** Stages of one acquisition differ in kind. */
 function isKnown(known: Set<bigint>, { title, program: { solicitation_id, contract_class }, dates }: WholeOpportunity): boolean {
   if (solicitation_id === null || solicitation_id.trim() === "") return false;
   const hash = BigInt(Bun.hash(JSON.stringify([solicitation_id.toUpperCase(), title.toUpperCase(), contract_class, dates.posted_at])));

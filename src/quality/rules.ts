@@ -14,7 +14,6 @@ const TEN_YEARS_MS = 3653 * DAY_MS;
 /** No source has older records than DSIP's of 1983. */
 const EARLIEST = Date.UTC(1980, 0, 1);
 
-/** In the order in which a report names them. */
 export const dataRules: readonly DataRule[] = [
   rule("empty_title", "title has no letter or digit", ({ title }) => !/[\p{L}\p{N}]/u.test(title)),
   rule("test_record", "title or number marks a test", isTest),

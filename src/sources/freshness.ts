@@ -25,7 +25,7 @@ export type SourceAccount = SourceFreshness & Silence & { last_news_on: string |
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** Of the given sources, or of all with records, which takes a scan of all facets. */
+/** How fresh the given sources are, or all that have records, which takes a scan of all facets. */
 export async function readFreshness(catalog: Reading, now: EpochMs, sources?: readonly string[]): Promise<SourceFreshness[]> {
   return (await readSourceAccounts(catalog, now, sources)).map(
     ({ source, last_import_at, age_seconds, known_until, known_on, is_silent, silent_since }) => {
@@ -62,14 +62,13 @@ async function accountOf(catalog: Reading, source: string, now: EpochMs): Promis
   };
 }
 
-/** By code, since when. A source with news has none. */
 export type SilentSources = ReadonlyMap<string, string>;
 
 const known = new WeakMap<object, { at: EpochMs; commits: number; silent: Promise<SilentSources> }>();
 /** For a database that does not report the commits of other programs. */
 const STANDS_MS = 60_000;
 
-/** Read again only after a commit, or on another day: silence is counted in days. */
+/** Which sources are silent. The catalog is read again only after a commit, or on another day: silence is counted in days. */
 export function readSilentSources(catalog: Reading & { commits: () => number }, now: EpochMs): Promise<SilentSources> {
   const commits = catalog.commits();
   const former = known.get(catalog);

@@ -19,7 +19,7 @@ const newestDays = query(
       .limit(limit),
 );
 
-/** When it last happened to a source, or with "" to the catalog. */
+/** Notes when something last happened to a source, or with "" to the catalog. */
 export async function noteInstant(sql: CatalogSql, source: string, name: Name, at: EpochMs): Promise<void> {
   await sql.run(set, { source, day: "", name, at });
 }
@@ -28,7 +28,7 @@ export async function noteDay(sql: CatalogSql, source: string, name: "changed" |
   await sql.run(set, { source, day: dateAt(at), name, at });
 }
 
-/** Those of a source, or of the catalog (""), that are known. */
+/** The instants of a source, or of the catalog (""), that are known. */
 export async function readInstants(sql: Pick<CatalogSql, "all">, source: string): Promise<Partial<Record<Name, EpochMs>>> {
   const rows = await sql.all(ofDay, { source, day: "" });
   return Object.fromEntries(rows.map(({ name, at }) => [name, at]));

@@ -20,7 +20,7 @@ export async function noteImport(sql: CatalogSql, source: string, finishedAt: Ep
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** Up to `today`; and when an import last changed the source, if known. */
+/** The news of a source up to `today`, and when an import last changed it, if known. */
 export async function readNews(sql: Reading, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
   const { changed: changed_at = null, known_until } = await readInstants(sql, source);
   const posted = await listPostedDays(sql, source, today, DAYS_SEEN);
@@ -35,7 +35,7 @@ export async function readNews(sql: Reading, source: string, today: string): Pro
   };
 }
 
-/** A day that was still to come at the last import was only planned. */
+/** The newest days on which a source posted a record. A day that was still to come at the last import was only planned. */
 export async function listPostedDays(sql: Reading, source: string, today: string, limit: number): Promise<string[]> {
   const { known_until } = await readInstants(sql, source);
   const known = known_until === undefined ? today : dateAt(known_until);

@@ -6,7 +6,6 @@ export type News = {
   /** On which a source had news, and imports of it finished, the newest first. Without backfills. */
   news_days: readonly string[];
   import_days: readonly string[];
-  /** The day of the last import, or of its `--as-of`. */
   known_on: string | null;
 };
 
@@ -15,13 +14,11 @@ export type Silence = {
   state: "ok" | "silent" | null;
   /** `no_imports`: its imports have stopped. `no_news`: they go on, and find nothing new. */
   silent_because: "no_imports" | "no_news" | null;
-  /** In days: nine in ten of the recent pauses were not longer. */
   usual_news_pause_days: number | null;
   usual_import_pause_days: number | null;
 };
 
 export const DAYS_SEEN = 31;
-/** Fewer days say nothing about a habit. */
 const [NEWS_DAYS_MIN, IMPORT_DAYS_MIN] = [10, 5];
 /** Shorter pauses are never a silence: a long weekend, a day on which a machine was off. */
 const [NEWS_PAUSE_MIN, IMPORT_PAUSE_MIN] = [4, 2];

@@ -35,7 +35,7 @@ export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<Sour
   return { code, name, description };
 }
 
-/** Its records stay and count as `OTHER`. Returns false if there was none. */
+/** Removes a named source, whose records stay and count as `OTHER`. Returns false if there was none. */
 export async function removeSource(db: CatalogDb, code: string): Promise<boolean> {
   return (await db.run(deleteSource, { code: upperCaseCode(code.trim()) })) > 0;
 }
@@ -77,7 +77,7 @@ export async function requireSources(db: CatalogDb, codes: readonly string[], ac
   }
 }
 
-/** With `OTHER`, those of all records whose source is not named (D-13). */
+/** The codes, and with `OTHER` those of all records whose source is not named (D-13). */
 export async function withOtherSources(db: CatalogDb, codes: readonly string[]): Promise<string[]> {
   if (!codes.includes("OTHER")) return [...codes];
   const named = (await listSources(db)).map(({ code }) => code);

@@ -56,7 +56,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   return survey;
 }
 
-/** Without some links, but the only one with a text in some feeds. */
+/** The second field lacks some links, but is the only one with a text in some feeds. */
 function bodyOf(row: JsonObject): string {
   return textOf(row.field_body_with_summary) || textOf(row.field_body_with_summary_1);
 }
@@ -81,7 +81,7 @@ function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatCon
     dates: { opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn), closes_at },
     classifications: { keywords: distinct(textOf(row.field_research_topics).split("|").map(plainText)) },
     attachments: link === undefined ? [] : [link],
-    // Unknown if the feed lacks it: a closed umbrella leaves the feed before its topics do.
+    // Left out if the feed lacks it: a closed umbrella leaves the feed before its topics do.
     ...(parent === undefined ? {} : { relationships: { parent_id: opportunityId(SOURCE, parent) } }),
   };
 }
@@ -110,7 +110,6 @@ function splitBody(body: string): { text: string; link?: { name: string; url: st
   return { text: text.replaceAll('href="/', `href="${SITE}/`), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
 }
 
-/** Begins where no blank precedes: a long run within a text is searched once. */
 const BLANKS_AT_END = /(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/;
 
 function absoluteUrl(address: string): string | null {

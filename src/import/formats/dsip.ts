@@ -144,7 +144,6 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   return survey;
 }
 
-/** Rows of the export, or elements of the search, the enriched layout, an array, or one topic's details. */
 async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
@@ -305,7 +304,6 @@ function phaseNames(hierarchy: unknown): string | null {
   return joined(inWords, ", ");
 }
 
-/** Separated by ";", in older topics by ",", and sometimes a paragraph of HTML. */
 function keywordsOf(keywords: unknown): string[] {
   const text = plainText(textOf(keywords));
   return distinct(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","));
@@ -322,7 +320,6 @@ function requirementsOf(topic: JsonObject): string | null {
   return joined([itar, level && `CMMC level: ${level}.`], " ");
 }
 
-/** What the portal shows of the managers. */
 function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
   const managers = topic.showTpoc === false ? [] : objectsOf(topic.topicManagers);
   return managers.map(({ name, email, emailDisplay, phone, phoneDisplay, assignmentType }) =>
@@ -346,14 +343,12 @@ function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   }));
 }
 
-/** Answers are JSON in strings, {"content": "<p>…", "length": …}. */
 function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
   const all = [answer, ...objectsOf(answers).map((each) => each.answer)];
   const texts = all.map((each) => textOf(objectOf(parseJson(each)).content) || textOf(each));
   return { question: textOf(question) || null, answer: joined(texts, "\n") };
 }
 
-/** Of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. */
 function instantOf(value: unknown, timeOfDate: string, { warn }: FormatContext): string | null {
   const text = textOf(value);
   const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);

@@ -13,7 +13,6 @@ const SOURCE = "NASA_ROSES";
 type Node = DefaultTreeAdapterMap["node"];
 type Element = DefaultTreeAdapterMap["element"];
 
-/** A row, as the rejects file shows it. */
 type TableRow = { appendix: string; title: string; url: string; step1: string; due: string };
 
 /** The page: its year, such as "2025", its rows, and its notes by number. */
@@ -53,7 +52,6 @@ async function pageOf({ bytes }: Input): Promise<Page> {
   return { year, rows: rows.slice(1), notes: notesOf(words) };
 }
 
-/** A row of the table. If its two dates are one cell, both have its text. */
 function rowOf(tr: Element): TableRow[] {
   const [appendix, program, step1, due = step1] = tr.childNodes.filter((node) => isElement(node, "td") || isElement(node, "th"));
   if (appendix === undefined || program === undefined) return [];
@@ -141,7 +139,6 @@ function urlOf({ url }: TableRow): string | null {
   return URL.parse(url, "https://nspires.nasaprs.com/external/solicitations/")?.href ?? url;
 }
 
-/** Where proposals are accepted, the status follows from the dates. */
 function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
   if (due === "N/A" || /^not solicited/i.test(due)) return { status: "closed", status_display: due };
   if (due === "TBD") return { status: "forecast", status_display: due };
@@ -175,7 +172,6 @@ function dueDate(cell: string, { warn }: FormatContext): string | null {
   return dateInstant(DATE.exec(cell)?.[0] ?? "", "23:59:59", warn);
 }
 
-/** What the first step is, such as "Mandatory NOI", and how to submit. */
 function requirementsOf({ step1, due }: TableRow): string | null {
   const [first, proposal] = [step1, due].map(wordsIn);
   const parts = [

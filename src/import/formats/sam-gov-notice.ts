@@ -21,7 +21,6 @@ export type Identity = {
 /** What may be undefined is missing in some layouts, so that stored values stay. */
 export type Notice = Identity & {
   organization: Organization;
-  /** The code of the sub-tier, such as `97AS`. */
   agencyCode?: string | undefined;
   archiveDate: string;
   active: string;
@@ -43,7 +42,6 @@ export type Notice = Identity & {
   statesNot?: readonly string[];
 };
 
-/** Undefined if the layout lacks it, or it is not certain. */
 export type Organization = { agency?: string | undefined; subAgency?: string | undefined; office?: string | undefined };
 
 /** A point of contact of the v2 API or the page backend. */

@@ -13,7 +13,6 @@ import { contactOf, type Notice, placeNames, setAsideCodes } from "./sam-gov-not
 
 type PageLayout = "details" | "search" | "empty search";
 
-/** Types of notices by letter. */
 const TYPES: Readonly<Record<string, string>> = {
   a: "Award Notice",
   g: "Sale of Surplus Property",
@@ -119,7 +118,7 @@ function inEasternTime(text: string): string {
 
 /* Searches */
 
-/** It has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
+/** A row has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
 function noticeOfSearch(row: JsonObject): Notice {
   const organizations = objectsOf(row.organizationHierarchy);
   const office = organizations.find(({ type }) => type === "OFFICE");
@@ -145,7 +144,7 @@ function noticeOfSearch(row: JsonObject): Notice {
   };
 }
 
-/** Its own offset, as published; without one, its zone is unknown, and UTC is used. */
+/** The deadline with its own offset, as published. Without one, its zone is unknown, and UTC is used. */
 function deadlineOf(local: string, utc: string): string {
   return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
 }

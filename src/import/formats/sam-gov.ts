@@ -318,7 +318,6 @@ function departmentOf(office: string): string {
 
 /* The draft */
 
-/** The words for states that only the page backend has. */
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
 function toDraft(notice: Notice, context: FormatContext): Draft {
@@ -406,7 +405,6 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   return { ...whole, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
 }
 
-/** The layout names the winner alone, and more is stored of the same one. */
 function isOnlyNamed({ amount, awardee = "" }: Notice, { award }: Draft): boolean {
   return amount === undefined && awardee !== "" && award?.awardee?.startsWith(awardee) === true;
 }
@@ -455,7 +453,6 @@ function moreExact(text: string | undefined, given: string | null = null, stored
   return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 
-/** Null if it follows from the dates; and the upstream's word for it. */
 type StatedStatus = { status: string | null; status_display: string | null };
 
 function statedIn(notice: Notice): StatedStatus {
@@ -536,7 +533,6 @@ function readInstant(text: string, timeOfDate: string): string | undefined {
   return parseInstantMs(instant) === undefined ? undefined : instant;
 }
 
-/** Memoized: called ten times for each notice. */
 const kindOf = memoize(100, (type) => KINDS.find(({ words }) => words.test(type)));
 
 /** Codes such as `0` mean that no city is stated. */

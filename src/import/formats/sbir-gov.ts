@@ -65,7 +65,6 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   }
 }
 
-/** In the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
 async function* solicitationsIn(input: Input): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
@@ -92,14 +91,14 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   const number = textOf(solicitation.solicitation_number);
   const solicitationTitle = textOf(solicitation.solicitation_title);
   const title = textOf(topic.topic_title) || solicitationTitle || number;
-  const program = textOf(solicitation.program);
+  const [program, phase] = [textOf(solicitation.program), textOf(solicitation.phase)];
   const description = descriptionOf(topic);
   const opens = openingOf(topic.topic_open_date, context) ?? openingOf(solicitation.open_date, context);
   const status = sbirStatus(textOf(solicitation.current_status), opens, context);
   const { closes, ...due } = deadlinesOf(solicitation, topic, context);
   const lineage = versionOf(solicitation, topic)?.id ?? lineageOf(solicitation, topic, title);
   return {
-    source: { code: SOURCE, opportunity_id: idOf(solicitation, topic) || lineage, url: urlOf(solicitation, topic) },
+    source: { code: SOURCE, opportunity_id: textOf(topic.topic_number) || number || lineage, url: urlOf(solicitation, topic) },
     lineage,
     title,
     summary: summaryOf(description),
@@ -113,7 +112,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
       type: programType({ program, title, number }),
       ...("solicitation_number" in solicitation ? { solicitation_id: number || null } : {}),
       ...("solicitation_title" in solicitation ? { solicitation_title: solicitationTitle || null } : {}),
-      contract_class: phaseOf(textOf(solicitation.phase)),
+      contract_class: phase.toUpperCase() === "BOTH" ? "Phase I, Phase II" : phase || null,
     },
     dates: { posted_at: openingOf(solicitation.release_date, context), opens_at: opens, closes_at: closes, response_at: closes },
     ...due,
@@ -144,10 +143,6 @@ function versionOf(solicitation: JsonObject, topic: JsonObject): Version | undef
   return page === undefined || codeOf(solicitation, topic) !== "" ? undefined : { source: SOURCE, id: page };
 }
 
-function idOf(solicitation: JsonObject, topic: JsonObject): string {
-  return textOf(topic.topic_number) || textOf(solicitation.solicitation_number);
-}
-
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for await (const found of elementsOf(inputs, solicitationsIn)) {
     if (found.kind === "rejected") continue;
@@ -168,7 +163,6 @@ function codeOf(solicitation: JsonObject, topic: JsonObject): string {
   return agency !== undefined && isWithin(agency.code, DEFENSE) ? textOf(topic.topic_number) : "";
 }
 
-/** A code (`DOD`, `DOW`) or, in 2023, a name. */
 function agencyIn(solicitation: JsonObject): { text: string; agency: Agency | undefined } {
   const text = textOf(solicitation.agency);
   const code = resolveAgency({ codes: [], agency: text, sub_agency: null, issuing_office: null });
@@ -187,7 +181,6 @@ function branchOf({ branch }: JsonObject): string | null {
   return text === "" || text === "N/A" ? null : text;
 }
 
-/** Null if it follows from the dates (D-37). */
 function sbirStatus(status: string, opens: string | null, context: FormatContext): string | null {
   const word = status.toLowerCase();
   if (word === "closed") return "closed";
@@ -210,10 +203,6 @@ function descriptionOf(topic: JsonObject): string | null {
     return joined([heading, textOf(subtopic_description)], "\n") ?? "";
   });
   return joined([textOf(topic.topic_description), ...subtopics], "\n\n");
-}
-
-function phaseOf(phase: string): string | null {
-  return phase.toUpperCase() === "BOTH" ? "Phase I, Phase II" : phase || null;
 }
 
 function urlOf(solicitation: JsonObject, topic: JsonObject): string | null {

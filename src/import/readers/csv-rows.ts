@@ -9,7 +9,6 @@ export type CsvRow = { [column: string]: string };
 /** `mixed` is UTF-8 with some Windows-1252 bytes. */
 export type Encoding = "utf-8" | "mixed" | "windows-1252";
 
-/** Most characters of a row. The longest real one, with its description, has some 100,000. */
 const ROW_MAX = 4_000_000;
 
 const BOM = Buffer.from("\ufeff");
@@ -65,7 +64,6 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
   return inCharacters > stray || first.equals(BOM) ? "mixed" : "windows-1252";
 }
 
-/** A majority of stray bytes that decides without the rest of the file. */
 const STRAY_BYTES_ENOUGH = 1000;
 
 /** Refuses what spreadsheet programs also call CSV. */
@@ -110,7 +108,6 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
   let pieces = "";
   let line = 1;
 
-  /** Takes all whole rows, and keeps the rest. */
   function* takeRows(text: string): Iterable<Cells> {
     let start = 0;
     for (let taken = takeRow(text, start, line); taken !== undefined; taken = takeRow(text, start, line)) {

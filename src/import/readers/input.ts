@@ -15,7 +15,6 @@ import { openZipEntry } from "./zip-entry.ts";
 export type OpenInput = Input & {
   /** Of the file as given, packed or not. Throws if it changed since it was opened. */
   digest: () => Promise<{ bytes: number; sha256: string }>;
-  /** How many bytes of the file as given were read. */
   progress: () => { read: number; total: number };
   close: () => void;
 };
@@ -26,7 +25,6 @@ class UnreadableInput extends Failure {
   }
 }
 
-/** A file that is not what its format expects. */
 export class InvalidInput extends Failure {
   constructor(
     readonly file: string,
@@ -91,7 +89,6 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
 
 type Unpacked = () => AsyncIterable<Uint8Array>;
 
-/** `onRead` gets the number of bytes read so far. */
 type Given = { descriptor: number; onRead: (bytes: number) => void; bytes: Unpacked };
 
 /** Computes the SHA-256 while the file is read, not by another reading. */
@@ -104,7 +101,6 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: strin
   known.sha256 = hash.digest("hex");
 }
 
-/** The first bytes decide, not the name. */
 async function unpack(given: Given, entry: RegExp | undefined): Promise<Unpacked> {
   const { descriptor, onRead } = given;
   const magic = new Uint8Array(4);

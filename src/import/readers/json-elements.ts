@@ -9,13 +9,11 @@ import type { Input } from "../format.ts";
 import { TEXT_MAX, utf8Text, wholeText } from "./input.ts";
 
 const SHOWN_MAX = 1000;
-/** Most characters around the array. */
 const AROUND_MAX = 1_000_000;
 const DEPTH_MAX = 100;
-/** In which the name before a bracket is looked for: a million brackets would take quadratic time. */
+/** Characters before a bracket in which its name is looked for. Without a limit, a million brackets would take quadratic time. */
 const LEAD_MAX = 500;
 
-/** Gets the document around the array, which is empty there. */
 export type Around = (document: unknown) => void;
 
 type Element = ({ value: unknown } | { fault: string }) & { text: string };
@@ -107,7 +105,6 @@ class ElementScanner {
   private isFound = false;
 
   private inString = false;
-  /** The last piece ended with the backslash of an escape. */
   private inEscape = false;
 
   /** The present piece, and where in it the characters begin that were not kept yet. */
@@ -141,7 +138,6 @@ class ElementScanner {
     return this.ended;
   }
 
-  /** Ends the document. Returns what is around the array. */
   finish(): unknown {
     if (this.inArray()) throw new Error(`it ends in the middle, after ${this.count} elements`);
     const document = parse(this.rest, "it is not JSON");

@@ -16,7 +16,6 @@ import { utf8Text } from "./input.ts";
 
 /** Most characters of an element, and between two. Real elements have up to 100,000. */
 export const SOURCE_MAX = 3_000_000;
-/** Characters that are kept of a longer element. */
 const SHOWN_MAX = 100_000;
 
 /** An element and its exact text, or the beginning if that is too long. */
@@ -29,7 +28,6 @@ export type XmlElement = {
 /** The texts of the child elements, which take a third less time; or the whole element, if they do not tell all. */
 type XmlContent = { texts: XmlTexts } | { element: XML.Node };
 
-/** By name; "@" and the name of each attribute; "#text". */
 export type XmlTexts = { [name: string]: string | string[] };
 
 /** Text between such a pair of marks has no tags. */

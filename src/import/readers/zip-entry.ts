@@ -26,7 +26,6 @@ async function chooseEntry(zip: ZipFile, wanted: RegExp | undefined): Promise<En
   return entry;
 }
 
-/** yauzl compares sizes itself, but not the checksum. */
 async function* readChecked(zip: ZipFile, entry: Entry): AsyncIterable<Uint8Array> {
   let checksum = 0;
   const stream = await zip.openReadStreamPromise(entry);

@@ -38,7 +38,6 @@ export function easternDayOf(at: EpochMs | null): string {
   return at === null ? "" : easternDate(at);
 }
 
-/** A posting at midnight to the millisecond counts as a day. */
 function hasTime(at: EpochMs): boolean {
   return parseInstantMs(easternInstant(easternDate(at), "00:00:00")) !== at;
 }

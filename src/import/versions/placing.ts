@@ -71,7 +71,6 @@ export async function placeVersions(versions: Versions | undefined, files: reado
     /** The versions of a record that are new, or have new facts. */
     unsavedOf: (source: string, lineage: string): PlacedVersion[] =>
       versions === undefined ? [] : table.unsavedOf(source, lineage).map(placedOf),
-    /** The same of all records that the import does not store, in batches. */
     *unsaved(): Iterable<PlacedVersion[]> {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
@@ -131,7 +130,6 @@ function othersOf(row: VersionRow | undefined): string[] {
   return row?.others == null ? [] : (JSON.parse(row.others) as string[]); // Written above.
 }
 
-/** Whether another layout may have a better key (`Facts` in `format.ts`). */
 function isProvisional({ revision_key, series }: { revision_key: string | null; series: string | null }): boolean {
   return revision_key !== null && revision_key === series;
 }
@@ -224,7 +222,6 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
   const threads = new Map(keys.map((key) => [nameOf(key), new Threads()]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
-    // That of the record's own lineage, if there is one.
     const keyOfLineage = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
     const series = [...new Set(ofSource.map((key) => key.series))];
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, series)) {
@@ -269,7 +266,6 @@ function keyedOf({ title, posted_at, due_at }: { title: string | null; posted_at
   return { title: title ?? "", day: easternDayOf(posted_at), posted_at, due_at };
 }
 
-/** Which is newer: a version, or the one that its record shows. */
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];

@@ -6,7 +6,6 @@ import type { UnreadVersion, Version } from "../format.ts";
 import type { Staging } from "../staging.ts";
 import { isUsableId } from "../validate.ts";
 
-/** While the catalog is empty, no version is settled. */
 export type Settling = {
   stored: Pick<CatalogDb, "readTransaction">;
   staging: Staging;
@@ -14,7 +13,6 @@ export type Settling = {
   kind: ImportKind;
 };
 
-/** A version, the index of its item among all items, and the digest of its text. */
 type Found = { version: Version | UnreadVersion; index: number; digest: Buffer | null };
 
 export function createSettled({ stored, staging, digestOf, kind }: Settling) {

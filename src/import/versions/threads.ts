@@ -20,7 +20,6 @@ const ROUND_MS = 365 * DAY_MS;
 /** A key with so many is probably a placeholder: only a similar title makes a revision. */
 const VERSIONS_MAX = 100;
 
-/** Further titles are only matched by the same words, or each would be compared with all others. */
 const COMPARED_MAX = 100;
 
 export class Threads {
@@ -33,7 +32,6 @@ export class Threads {
     return [...this.threads.keys()];
   }
 
-  /** The record with which versions are compared first. */
   get first(): string | undefined {
     return this.threads.keys().next().value;
   }

@@ -21,17 +21,13 @@ export type VersionRow = {
   title: string | null;
   posted_at: EpochMs | null;
   due_at: EpochMs | null;
-  /** 0 if only the day is known. */
   has_time: number;
-  /** The index of its first file. */
   file: number;
-  /** When the catalog first had it. */
   since: EpochMs | null;
   /** Ids of other versions of its record, as JSON. */
   others: string | null;
   /** The oldest version of its family, whose record it joins. */
   head: string | null;
-  /** Null until it is placed. */
   lineage: string | null;
   /** Its record is stored and shows another version. */
   is_hidden: number;
@@ -137,13 +133,11 @@ export function openVersionTable(sqlite: Database) {
     place: (n: number, lineage: string, isHidden: boolean) => void place.run(lineage, isHidden ? 1 : 0, n),
     /** Sorted here, because `order by` makes it ten times slower in bun:sqlite 1.4.5. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
-    /** Those of records that the import does not store. */
     unsaved: inBatches(
       `${UNSAVED} and not exists (
          select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
        )`,
     ),
-    /** Without a key, the id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
     unplacedKeys: () => batches({ source: "", revision_key: "" }, ({ source, revision_key }) => unplacedKeys.all(source, revision_key)),
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
@@ -169,7 +163,6 @@ export function openVersionTable(sqlite: Database) {
       sharedSeries ??= new Set(shared.all().map(({ name }) => name));
       return sharedSeries.has(`${source} ${series}`);
     },
-    /** The keys of unsaved versions that are lineages. */
     newPhases: (): VersionKey[] => newPhases.all(),
   };
 }

@@ -6,17 +6,16 @@ import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { startOfEasternDate, writtenDate } from "../../../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, objectsOf, textOf } from "../../../text/json-value.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
-import { type FoundObject, jsonObjects, wholeDocument } from "../../readers/json-elements.ts";
+import { jsonObjects, wholeDocument } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
 import { applicantCodes, type Coded, type Codes, fundingInstruments, GRANTS_GOV, labelOf, pageUrlOf, readListings } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant, isOver } from "./grant.ts";
 import { sameOrganization } from "./same.ts";
 
-/** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
-/** How many a search found, and how many hits were read. Each file may be a page of it. */
+/** How many opportunities a search found, and how many hits were read. Each file may be a page of it. */
 export type HitCounts = { found: number; hits: number };
 
 /** Reads a response, with or without its envelope, or an array of responses. A hit that is not JSON is rejected alone. */
@@ -32,7 +31,9 @@ export async function* readResponses(input: Input, beginning: string, search: Hi
     }
     return;
   }
-  const responses = isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)];
+  const responses = isList
+    ? jsonObjects(input.bytes(), "", { faultOf: responseFault })
+    : [{ kind: "object", line: 1, raw: checked(objectOf(await wholeDocument(input))) } as const];
   for await (const response of responses) {
     const content = response.kind === "rejected" ? {} : contentOf(response.raw);
     if (response.kind === "rejected") yield { input, ...response, line: ++line };
@@ -41,10 +42,6 @@ export async function* readResponses(input: Input, beginning: string, search: Hi
       for (const raw of content.oppHits) yield itemOfHit({ input, line: ++line, raw }, context);
     } else yield itemOfDetails({ input, line: ++line, raw: content }, content, context);
   }
-}
-
-async function wholeResponse(input: Input): Promise<FoundObject> {
-  return { kind: "object", line: 1, raw: checked(objectOf(await wholeDocument(input))) };
 }
 
 function itemOfHit(line: SourceLine, context: FormatContext): Item {
@@ -88,7 +85,6 @@ function checked(response: JsonObject): JsonObject {
   return response;
 }
 
-/** The content of a response, without its envelope. */
 function contentOf(response: JsonObject): JsonObject {
   return "data" in response ? objectOf(response.data) : response;
 }
@@ -217,7 +213,6 @@ function isForecast({ docType, synopsis }: JsonObject): boolean {
 const kinds = ["forecast", "synopsis"] as const;
 type Kind = (typeof kinds)[number];
 
-/** Since when it was shown; 0 if that is unknown for the first one. */
 type Version = { kind: Kind; body: JsonObject; since: number };
 
 type Superseded = { details: JsonObject; until: number };
@@ -247,7 +242,6 @@ function supersededIn(revisions: readonly JsonObject[]): Superseded[] | undefine
   return dated.length < revisions.length ? undefined : dated.toSorted((one, other) => one.until - other.until);
 }
 
-/** Oldest first. Undefined if one is missing. */
 function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject): Version[] | undefined {
   const superseded = past.filter(({ details }) => details[kind] != null);
   const last = objectOf(present[kind]);
@@ -265,7 +259,7 @@ function postedAt(body: JsonObject): number {
   return startOfEasternDate(writtenDate(dateIn(body, "postingDate"))) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** As it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
+/** A revision as it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
 function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: FormatContext): Draft {
   const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
@@ -288,7 +282,6 @@ function instantOf(words: unknown): number | undefined {
   return /^[A-Z][a-z]{2} \d\d?, \d{4} \d\d:\d\d:\d\d [AP]M E[SD]T$/.test(text) ? Date.parse(text) : undefined;
 }
 
-/** Each file has the kind of its folder. */
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
   const files = objectsOf(details.synopsisAttachmentFolders)
     .flatMap(({ folderType, synopsisAttachments }) => arrayOf(synopsisAttachments).map((file) => ({ folderType, ...objectOf(file) })))

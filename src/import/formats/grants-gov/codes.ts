@@ -44,7 +44,7 @@ export function readCodes(texts: readonly string[], codes: Codes, what: string, 
   return found;
 }
 
-/** Undefined if unknown. A code may be any text, `constructor` too. */
+/** The label of a code; undefined if unknown. A code may be any text, `constructor` too. */
 export function labelOf(code: string, codes: Codes): string | undefined {
   return Object.hasOwn(codes, code) ? codes[code] : undefined;
 }
@@ -86,7 +86,6 @@ export function codedWords(texts: readonly string[], known: Words, what: string,
   });
 }
 
-/** Codes of words that are not labels in snake case. */
 const ALIASES: Readonly<Record<string, string>> = {
   county_governments: "01",
   city_or_township_governments: "02",

@@ -6,7 +6,6 @@ import type { Draft } from "../../record.ts";
 export type StatedContact = { name: string; email: string; phone: string; text: string };
 
 type Contact = { name: string | null; email: string | null; phone: string | null; role: string };
-/** The lines that belong to one address, or to none. */
 type Part = { email: string | null; lines: string[] };
 
 const ROLE = "Grantor contact";
@@ -34,7 +33,6 @@ export function contactsOf({ name, email, phone, text }: StatedContact): NonNull
   return withPerson(contacts, { name: inOneLine(linesOf(name)), email: null, phone: linesOf(phone).join(" ").trim() || null, role: ROLE });
 }
 
-/** The person who is named outside the text may also be in it. */
 function withPerson(contacts: readonly Contact[], person: Contact): Contact[] {
   const [first, ...others] = contacts;
   if (person.name === null && person.phone === null) return [...contacts];
@@ -83,7 +81,6 @@ function partsOf(lines: readonly string[]): Part[] {
   return parts;
 }
 
-/** A line cut after each of its addresses. */
 function segmentsOf(line: string): { address: string; words: string }[] {
   const found = [...line.matchAll(EMAIL)];
   return found.map(({ 0: address, index }, n) => {
@@ -108,7 +105,6 @@ function contactOf({ email, lines }: Part): Contact {
   return { name: inOneLine(lines.map((line) => without(without(line, email), phone))), email, phone, role: ROLE };
 }
 
-/** The distinct lines in one, or null. */
 function inOneLine(lines: readonly string[]): string | null {
   const named = [...new Set(lines)].filter((line) => line !== "" && !NOTHING.test(line));
   return named.map((line, n) => (n === named.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;

@@ -85,7 +85,6 @@ type Element = {
   fault: string | undefined;
 };
 
-/** The id, if the first child element has it, where Grants.gov writes it. */
 function idOf(source: string): string | undefined {
   return /^<[^<>"']*>\s*<(?:\w+:)?OpportunityID>\s*(\d+)\s*</.exec(source)?.[1];
 }
@@ -94,7 +93,7 @@ function isLegacy(name: string): boolean {
   return name.startsWith("FundingOpp");
 }
 
-/** Each value by its element in the extract, and in that from before 2016, whose texts are partly Windows-1252. */
+/** Names the element of each value in the extract, and in that from before 2016, whose texts are partly Windows-1252. */
 function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Grant {
   const [forecast, legacy] = [name === FORECAST, isLegacy(name)];
   const all = (present: string, before = "") => fields[legacy ? before : present] ?? [];
@@ -173,7 +172,6 @@ async function* recordsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }
       let element: Element | undefined;
       yield { name, source: found.source, element: () => (element ??= elementOf(name, found.source, found.parse())) };
     } else {
-      // It may be an opportunity of a new layout.
       const report = /^(Opportunity|FundingOpp)/.test(name) ? incomplete : warn;
       report(`Unknown element ${found.name} is left out`);
     }
@@ -212,7 +210,6 @@ function addField(element: Element, field: XML.Node): void {
   add(element, name, textOf(element, field, 3));
 }
 
-/** With the text of the elements in it. The root has depth 1. */
 function textOf(element: Element, { children }: XML.Node, depth: number): string {
   let content = "";
   for (const child of children) {

@@ -45,7 +45,6 @@ export type Grant = typeof noTexts & {
   url: string | null;
   /** The upstream's own status. Archive and close dates may override it. */
   status: "forecast" | "posted" | "closed" | "archived";
-  /** The code of the agency, such as `HHS-NIH11`. */
   agencyCode?: string;
   instruments: readonly Coded[];
   activities: readonly Coded[];
@@ -120,7 +119,6 @@ export function draftOfGrant(grant: Grant, { warn }: FormatContext): Draft {
   };
 }
 
-/** Without a status text if it would become outdated, or an archive date implies it. */
 function grantStatus(grant: Grant, warn: Warn): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
   if (status === "archived") return { status };
@@ -196,7 +194,7 @@ function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]
     }));
 }
 
-/** The name is followed by the description, if that adds anything. */
+/** A file without its address. Its name is followed by the description, if that adds anything. */
 export function fileOfGrant(name: unknown, description: unknown, kind: string, size: unknown): Omit<Grant["attachments"][number], "url"> {
   return {
     name: distinct([textOf(name), textOf(description)]).join(": "),

@@ -64,7 +64,6 @@ function isSameAgency(one: string | null | undefined, other: string | null | und
   return code != null && code === otherCode;
 }
 
-/** Where a link leads is not mark-up. */
 function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
   return saysTheSame(one, other) && targetsIn(one ?? "") === targetsIn(other);
 }
@@ -132,10 +131,9 @@ type Attachment = NonNullable<Draft["attachments"]>[number];
 const LEGACY_FILE = "https://apply07.grants.gov/grantsws/rest/opportunity/att/download/";
 const FILE = "https://files.simpler.grants.gov/opportunities/";
 
-/** The stored list, if it is the same, and the stored files, if the layout has none. */
 function sameAttachments(given: readonly Attachment[], stored: readonly Attachment[], { hasFiles }: Layout): Attachment[] {
   const known = given.map((each) => stored.find((other) => isSameLink(each, other) || isSameFile(each, other)) ?? each);
-  const all = hasFiles ? known : [...known, ...stored.filter(isFile)];
+  const all = hasFiles ? known : [...known, ...stored.filter(({ url }) => url?.startsWith(LEGACY_FILE) || url?.startsWith(FILE))];
   const isKept = all.length === stored.length && stored.every((each) => all.includes(each));
   return isKept ? [...stored] : all;
 }
@@ -148,17 +146,12 @@ function isSameLink(given: Attachment, stored: Attachment): boolean {
   );
 }
 
-function isFile({ url }: Attachment): boolean {
-  return url?.startsWith(LEGACY_FILE) === true || url?.startsWith(FILE) === true;
-}
-
 /** Grants.gov's own addresses say nothing about a file: it is known by name and size. */
 function isSameFile(given: Attachment, { name, url, size = null }: Attachment): boolean {
   const isOfBoth = url?.startsWith(LEGACY_FILE) === true && given.url?.startsWith(FILE) === true;
   return isOfBoth && foldedName(given.name) === foldedName(name) && (size === null || (given.size ?? size) === size);
 }
 
-/** As the API spells it. Its description follows. */
 function foldedName(name: string | null | undefined): string {
   return (name?.split(": ", 1)[0] ?? "").replace(/\s/g, "_").replace(/[^A-Za-z0-9_.~-]/g, "");
 }

@@ -16,12 +16,12 @@ import { codedWords, GRANTS_GOV, pageUrlOf, type Words, wordLists } from "./code
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
 
-/** By members that Grants.gov's own responses lack. */
+/** Whether JSON is of this API, by members that Grants.gov's own responses lack. */
 export function isOfSimpler(beginning: string): boolean {
   return /"(?:opportunity_id|status_code|file_generated_at)"\s*:/.test(beginning);
 }
 
-/** The extract, a page of a search, the details of one opportunity, or an array of them. */
+/** Reads the extract, a page of a search, the details of one opportunity, or an array of them. */
 export async function* readSimpler(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   for await (const found of objectsIn(input, beginning, search, context)) {
     const { line } = found;
@@ -179,7 +179,6 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
 
 const STATUSES: readonly string[] = ["forecasted", "posted", "closed", "archived"];
 
-/** The stated status counts only where no date says it. */
 function simplerStatus(
   status: string,
   { closeDate, archiveDate }: Omit<Grant, "status">,
