@@ -95,24 +95,18 @@ export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decisio
   return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
 }
 
-/** A record whose parent is now known, as if its source stated it. */
-export function decideParent(stored: StoredRecord, parent_id: string, instant: EpochMs): Decision {
-  const previous = readContent(stored.document, stored.sidecar);
-  return decideRelationships(stored, previous, { ...statedRelationships(previous), parent_id }, previous.relationships, instant);
-}
-
-export function decideLinks(stored: StoredRecord, found: Partial<Relationships>, instant: EpochMs): Decision {
-  const previous = readContent(stored.document, stored.sidecar);
-  return decideRelationships(stored, previous, statedRelationships(previous), found, instant);
-}
-
-type Found = Partial<Relationships>;
-
-function decideRelationships(stored: StoredRecord, previous: Content, stated: Relationships, found: Found, instant: EpochMs): Decision {
-  const content = withFound(previous, stated, found);
-  const changes = detect(previous, content);
-  const { linked: _linked, ...rest } = previous;
-  const marked = content.linked === undefined ? rest : { ...rest, linked: content.linked };
+/** A record whose parent is now known, as if its source stated it, or for which the rules find other links. */
+export function decideRelationships(
+  stored: StoredRecord,
+  { parent_id, found }: { parent_id?: string; found?: Partial<Relationships> },
+  instant: EpochMs,
+): Decision {
+  const before = readContent(stored.document, stored.sidecar);
+  const { linked: _linked, ...previous } = before;
+  const stated = { ...statedRelationships(before), ...(parent_id !== undefined && { parent_id }) };
+  const content = withFound(before, stated, found ?? before.relationships);
+  const changes = detect(before, content);
+  const marked = content.linked === undefined ? previous : { ...previous, linked: content.linked };
   return decisionOf(stored, marked, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 

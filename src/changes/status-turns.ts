@@ -1,13 +1,14 @@
 /** Statuses that change because a date has passed (D-37). An index finds due records, so a run without any is cheap. */
-import { lte, min } from "drizzle-orm";
+import { and, asc, eq, gt, lte, min } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { query, select } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { insertInto, orIgnore, pick, query, select, selectBy } from "../../db/query.ts";
+import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { refuseDuringBackfill } from "./backfill.ts";
 import { atInstantAfter, atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
+import { readContent } from "./content.ts";
 import { decideStatusTurn } from "./decide.ts";
-import { fillLinkKeys } from "./fill-link-keys.ts";
+import { noteMovedKeys, saveLinkKeys } from "./link.ts";
 import { instantAfter, listTurning } from "./stored.ts";
 
 /** Records in one transaction, of some ten milliseconds, during which a server serves no request. */
@@ -84,4 +85,34 @@ async function turnChunk(writing: Writing, dueUntil: EpochMs): Promise<StatusTur
     total.events += decision.events.length;
   }
   return total;
+}
+
+/* Link keys of award notices, which an older version did not store. They are digests, so no migration can make them. */
+
+const DONE = "award_keys";
+const SOURCE = "SAM_GOV";
+const settingByName = selectBy(settings, "name");
+const insertSetting = insertInto(settings, { onConflict: orIgnore });
+const recordsAfter = query({ source: opportunities.source, after: opportunities.lineage }, ({ source, after }) =>
+  select(pick(opportunities, "id", "lineage", "document", "sidecar"))
+    .from(opportunities)
+    .where(and(eq(opportunities.source, source), gt(opportunities.lineage, after)))
+    .orderBy(asc(opportunities.lineage))
+    .limit(CHUNK),
+);
+
+/** Fills the keys of all stored records, once. `between` runs between two transactions. */
+async function fillLinkKeys(db: CatalogDb, between: Between): Promise<void> {
+  if ((await db.get(settingByName, { name: DONE })) !== undefined) return;
+  for (let after: string | undefined = ""; after !== undefined; await between()) after = await fillSome(db, after);
+}
+
+async function fillSome(db: CatalogDb, after: string): Promise<string | undefined> {
+  return db.transaction(async (sql) => {
+    const rows = await sql.all(recordsAfter, { source: SOURCE, after });
+    for (const { id, document, sidecar } of rows)
+      await noteMovedKeys(sql, await saveLinkKeys(sql, id, readContent(document, sidecar), false));
+    if (rows.length === 0) await sql.run(insertSetting, { name: DONE, value: new Uint8Array() });
+    return rows.at(-1)?.lineage;
+  });
 }

@@ -73,7 +73,9 @@ export async function runFirstPass(
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
   const redactContacts = options.redactContacts === true;
   const digestOf = digestUnder([format.name, [...names], redactContacts]);
-  const files = await withContent(inputs);
+  const firsts = await Array.fromAsync(inputs, (input) => firstCharacter(input));
+  const files = inputs.filter((_, n) => firsts[n] !== ""); // An empty file holds no records, whatever its format (D-35).
+  const kinds = new Set(firsts.filter(Boolean).map((first) => KINDS[first] ?? "text"));
   const others: ((record: LiveRecord) => boolean)[] = [];
   const placements = await placeVersions(format.versions, files, { stored, staging, digestOf, kind });
   const found: FirstPass = {
@@ -84,7 +86,7 @@ export async function runFirstPass(
     restoredUpTo: undefined,
     contradictory: new Map(),
     placements,
-    layout: await layoutOf(format, files),
+    layout: [format.name, ...[...kinds].sort()].join(" "), // Such as "grants-gov xml". Other kinds may lack some records by design.
     neverHas: (record) => others.some((isOther) => isOther(record)),
   };
   const pass: Pass = { format, redactContacts, staging, rejects, names, digestOf, now, kind, placements, found };
@@ -125,21 +127,7 @@ function nothingStored({ name, dialect }: CatalogDb): Pick<CatalogDb, "readTrans
   return { readTransaction: (read) => read(sql) };
 }
 
-/** The format, and the kinds of its files, such as "grants-gov xml". Other kinds may lack some records by design. */
-async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<string> {
-  const kinds = new Set<string>();
-  for (const input of inputs) kinds.add(KINDS[await firstCharacter(input)] ?? "text");
-  return [name, ...[...kinds].sort()].join(" ");
-}
-
 const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": "json" };
-
-/** An empty file holds no records, whatever its format (D-35). */
-async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
-  const found: OpenInput[] = [];
-  for (const input of inputs) if ((await firstCharacter(input)) !== "") found.push(input);
-  return found;
-}
 
 /** Records that went through all steps, and lazy items whose digest did not change, which are not read. */
 type Accepted = { record: PreparedRecord; version: PlacedVersion | undefined } | { asStored: LazyItem };

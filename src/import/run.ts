@@ -15,7 +15,7 @@ import {
   type Writing,
 } from "../changes/commit.ts";
 import { type PreparedRecord, type Relationships, readContent } from "../changes/content.ts";
-import { afterStatusTurn, type Decision, decideImport, decideLinks, decideParent, decideRemoval } from "../changes/decide.ts";
+import { afterStatusTurn, type Decision, decideImport, decideRelationships, decideRemoval } from "../changes/decide.ts";
 import { judgingInstant, warningOfChangesAhead } from "../changes/judging.ts";
 import { findLinks, forgetMovedKeys, listMovedKeys, listSeekers, storedHolders } from "../changes/link.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../changes/status-turns.ts";
@@ -322,7 +322,7 @@ async function storeRemoval(run: Run, writing: Writing, seq: number): Promise<vo
 }
 
 async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewParent): Promise<void> {
-  const { events } = await changeStored(run, writing, seq, (before) => decideParent(before, parent_id, writing.instant));
+  const { events } = await changeStored(run, writing, seq, (before) => decideRelationships(before, { parent_id }, writing.instant));
   countLinked(run.summary, events.length);
 }
 
@@ -397,7 +397,8 @@ async function linkAgain(run: Run): Promise<void> {
       const keys = await listMovedKeys(sql);
       for (const seq of await listSeekers(sql, keys)) {
         const before = await getStored(sql, seq);
-        const decision = decideLinks(before, await findLinks(storedHolders(sql), readContent(before.document, before.sidecar)), instant);
+        const found = await findLinks(storedHolders(sql), readContent(before.document, before.sidecar));
+        const decision = decideRelationships(before, { found }, instant);
         if (decision.outcome === "unchanged") continue;
         await updateRecord(writing, before, decision, [], run.importId);
         countLinked(run.summary, decision.events.length);

@@ -92,7 +92,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   const counts = new Map<string, number>();
   yield* itemsOf(elementsOf(inputs, piecesIn), (raw) => {
     const topic = portalFields(raw);
-    if (!isTopic(topic)) return undefined;
+    if (!("topicCode" in topic)) return undefined;
     const [id, code] = [textOf(topic.topicId), textOf(topic.topicCode)];
     const count = (counts.get(id) ?? 0) + 1;
     counts.set(id, count);
@@ -130,8 +130,8 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     if (piece.kind === "rejected") continue;
     const value = portalFields(piece.raw);
     const id = textOf(value.topicId);
-    if (isTopic(value)) survey.topics.add(id);
-    else if (!isQuestion(value)) {
+    if ("topicCode" in value) survey.topics.add(id);
+    else if (!("questionId" in value)) {
       survey.details.set(id, { ...piece, input, value });
       after = id;
     } else if (after !== undefined) {
@@ -173,7 +173,7 @@ function questionsIn(text: string): JsonObject[] {
 
 function faultOf(raw: JsonObject): string | undefined {
   const value = portalFields(raw);
-  if (isTopic(value) || isQuestion(value) || "topicId" in value) return undefined;
+  if ("topicCode" in value || "questionId" in value || "topicId" in value) return undefined;
   return "is neither a topic, nor a topic's details, nor a question";
 }
 
@@ -181,14 +181,6 @@ async function* asArray(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
   yield Buffer.from("[");
   yield* bytes;
   yield Buffer.from("]");
-}
-
-function isTopic(value: JsonObject): boolean {
-  return "topicCode" in value;
-}
-
-function isQuestion(value: JsonObject): boolean {
-  return "questionId" in value;
 }
 
 /* The draft */

@@ -31,6 +31,7 @@ function readRow(row: JsonObject, context: FormatContext): ReadItem {
 function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
   const title = plainText(textOf(row.title));
   const number = textOf(row.solicitation_number);
+  const date = (member: string) => textOf(row[member]).replace(/^--$/, ""); // No date is stated.
   return {
     source: {
       code: SOURCE,
@@ -46,8 +47,8 @@ function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
       solicitation_title: title || null,
     },
     dates: {
-      posted_at: instantOf(textOf(row.release_date), "00:00:00", context),
-      closes_at: instantOf(textOf(row.proposal_due), "23:59:59", context),
+      posted_at: dateInstant(date("release_date"), "00:00:00", context.warn),
+      closes_at: dateInstant(date("proposal_due"), "23:59:59", context.warn),
     },
   };
 }
@@ -66,8 +67,4 @@ function kindOf(announcement: string, title: string, { warn }: FormatContext): N
   if (announcement !== "OTHER" && announcement !== "") warn(`unknown announcement type "${announcement}"`);
   const type = programType({ title });
   return { type: type === "OTHER" ? null : type, contract_class: announcement === "OTHER" ? null : announcement || null };
-}
-
-function instantOf(date: string, time: string, { warn }: FormatContext): string | null {
-  return date === "--" ? null : dateInstant(date, time, warn);
 }

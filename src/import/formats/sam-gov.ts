@@ -251,7 +251,9 @@ function noticeVersion(notice: Identity): Version {
 /** Without a usable number or office, the id of the first version is a provisional key. The series is the number. */
 function keysOf(notice: Identity): { key: string; series: string } {
   const { id, firstId = id, officeCode, baseType, awardNumber = "" } = notice;
-  const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(squeezed) as [string, string, string];
+  const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(
+    (text) => text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, ""), // `SPE4A6-26-R-X631` is `SPE4A626RX631`.
+  ) as [string, string, string];
   const series = OF_VETERANS_AFFAIRS.exec(number)?.[1] ?? number;
   const isNumbered = isAward(notice) && !PLACEHOLDER.test(award);
   if (isUnnumberedAward(notice)) return provisional(id);
@@ -385,13 +387,14 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
 function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
+  const isOnlyNamed = notice.amount === undefined && notice.awardee && stored.award?.awardee?.startsWith(notice.awardee);
   const withLists = {
     ...draft,
     ...(notice.naics?.length === 1 && naics_codes.includes(notice.naics[0] ?? "")
       ? { classifications: { ...draft.classifications, naics_codes } }
       : {}),
     ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
-    ...(isOnlyNamed(notice, stored) ? { award: stored.award } : {}),
+    ...(isOnlyNamed ? { award: stored.award } : {}),
     ...(notice.type === "" && stored.program != null
       ? { program: { ...draft.program, type: stored.program.type ?? null, contract_class: stored.program.contract_class ?? null } }
       : {}),
@@ -403,10 +406,6 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const before = stored.stated ?? { status: stored.status ?? null, status_display: stored.status_display ?? null };
   const kept = isSame && isSilent(notice, own.status, before) ? before : own;
   return { ...whole, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
-}
-
-function isOnlyNamed({ amount, awardee = "" }: Notice, { award }: Draft): boolean {
-  return amount === undefined && awardee !== "" && award?.awardee?.startsWith(awardee) === true;
 }
 
 /** The stored values are of the same notice, from another layout. */
@@ -456,7 +455,9 @@ function moreExact(text: string | undefined, given: string | null = null, stored
 type StatedStatus = { status: string | null; status_display: string | null };
 
 function statedIn(notice: Notice): StatedStatus {
-  return { status: samStatus(notice), status_display: displayOf(notice) };
+  const { pageState, type } = notice;
+  const ofType = kindOf(type)?.display === true ? type : null;
+  return { status: samStatus(notice), status_display: pageState?.isDeleted ? DELETED : pageState?.isArchived ? ARCHIVED : ofType };
 }
 
 function samStatus({ pageState, active, awardNumber = "", awardee = "", type }: Notice): string | null {
@@ -477,12 +478,6 @@ function limited(states: StatedStatus, closes_at: string | null | undefined, arc
 /** Undefined if the layout states none: a stored one of the same notice stays. */
 function archivesAt({ archiveDate }: Notice): string | undefined {
   return endOfEasternDate(archiveDate.slice(0, "2026-07-31".length));
-}
-
-function displayOf({ pageState, type }: Notice): string | null {
-  if (pageState?.isDeleted) return DELETED;
-  if (pageState?.isArchived) return ARCHIVED;
-  return kindOf(type)?.display === true ? type : null;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;
@@ -538,9 +533,4 @@ const kindOf = memoize(100, (type) => KINDS.find(({ words }) => words.test(type)
 /** Codes such as `0` mean that no city is stated. */
 function isPlace(text: string): boolean {
   return /\p{L}/u.test(text);
-}
-
-/** A number in one spelling: `SPE4A6-26-R-X631` is `SPE4A626RX631`. */
-function squeezed(text: string): string {
-  return text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
