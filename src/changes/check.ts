@@ -162,7 +162,9 @@ function* faultsOf({ row, facet, upstreamIds, keys, events }: Checked, content: 
   if (canonical_id !== row.canonical_id || parent_id !== row.parent_id) yield "its relationships differ from its document's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
-  if (!isFacetOf(facet, row, content)) yield "its facet does not match its document";
+  const { status, program, organization } = content;
+  const own = { status, source: row.source, program_type: program.type ?? "", agency: organization.agency ?? "" };
+  if (facet === undefined || !Bun.deepEquals({ ...facet, ...own }, facet)) yield "its facet does not match its document";
   yield* clockFaults(row, content);
   if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))
     yield "it cannot be found by its upstream id (D-14)";
@@ -174,16 +176,6 @@ function linkKeysText(keys: readonly Omit<LinkKey, "opportunity_id">[]): string 
     .map(({ key, role, newness }) => JSON.stringify([key, role, newness]))
     .sort()
     .join();
-}
-
-function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, organization, program }: Content): boolean {
-  return (
-    facet !== undefined &&
-    facet.status === status &&
-    facet.source === row.source &&
-    facet.program_type === (program.type ?? "") &&
-    facet.agency === (organization.agency ?? "")
-  );
 }
 
 function* clockFaults({ status_basis, turns_at, stored_at }: OpportunityRow, content: Content): Iterable<string> {

@@ -2,7 +2,7 @@
 import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { added, type Cause, removed, ruleFor } from "./rules.ts";
+import { type added, type Cause, ruleFor } from "./rules.ts";
 
 /** The events, in the order of `eventTypes`. Their ids are the same when the catalog is built again. */
 export function classify(id: string, changes: readonly Change[], instant: EpochMs, causes: Causes = new Map()): OpportunityEvent[] {
@@ -23,12 +23,14 @@ export function classify(id: string, changes: readonly Change[], instant: EpochM
 
 export type Causes = ReadonlyMap<string, Cause>;
 
-export function additionEvent(opportunityId: string, instant: EpochMs): OpportunityEvent {
-  return makeEvent(opportunityId, added.type, added.severity, [], instant);
-}
-
-export function removalEvent(opportunityId: string, changes: Change[], instant: EpochMs): OpportunityEvent {
-  return makeEvent(opportunityId, removed.type, removed.severity, changes, instant);
+/** The event of a record that was added, or is missing from a snapshot. */
+export function recordEvent(
+  { type, severity }: typeof added,
+  opportunityId: string,
+  changes: Change[],
+  instant: EpochMs,
+): OpportunityEvent {
+  return makeEvent(opportunityId, type, severity, changes, instant);
 }
 
 function makeEvent(opportunityId: string, type: EventType, severity: Severity, changes: Change[], instant: EpochMs): OpportunityEvent {

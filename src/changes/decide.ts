@@ -3,7 +3,7 @@ import type { Change, OpportunityEvent } from "../events/event.ts";
 import { clockedAt, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
-import { additionEvent, type Causes, classify, removalEvent } from "./classify.ts";
+import { type Causes, classify, recordEvent } from "./classify.ts";
 import { erasure } from "./contacts.ts";
 import {
   type Content,
@@ -20,6 +20,7 @@ import {
   withStatusTerms,
 } from "./content.ts";
 import { apply, detect } from "./detect.ts";
+import { added, removed } from "./rules.ts";
 import type { StoredRecord } from "./stored.ts";
 
 type Instants = { instant: EpochMs; now: EpochMs };
@@ -51,7 +52,7 @@ export function decideImport(
   const indexed = restored === undefined ? withFound(timed, statedRelationships(timed), found) : timed;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
-    const events = [additionEvent(id, restored?.created_at ?? instant)];
+    const events = [recordEvent(added, id, [], restored?.created_at ?? instant)];
     return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events, foreseen: new Set() };
   }
   const { id } = stored;
@@ -85,7 +86,7 @@ export function decideImport(
 export function decideRemoval(stored: StoredRecord, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = detect(previous, { ...previous, status: "archived", status_display: null });
-  const events = [removalEvent(stored.id, changes, instant)];
+  const events = [recordEvent(removed, stored.id, changes, instant)];
   return { ...decisionOf(stored, withStatusTerms(previous, {}), changes, "stated", events), outcome: "changed" };
 }
 

@@ -48,6 +48,8 @@ const byNumberAndTitle = {
   several: "newest",
 } as const;
 
+const byElement = { by: "element", held: elementOf, sought: elementOf };
+
 /** Of each relationship, the first rule that finds a record counts. A source never leads back to itself. */
 const linkRules: readonly LinkRule[] = [
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV"], by: "id", held: "id", sought: ({ source }) => source.opportunity_id },
@@ -61,14 +63,8 @@ const linkRules: readonly LinkRule[] = [
     held: ({ program }) => withoutBlanks(program.solicitation_id ?? ""),
     sought: numberInAddressOf,
   },
-  {
-    canonical: "NASA_NSPIRES",
-    others: ["NASA_ROSES", "GRANTS_GOV", "SIMPLER_GRANTS_GOV"],
-    by: "element",
-    held: elementOf,
-    sought: elementOf,
-  },
-  { canonical: "NASA_ROSES", others: ["GRANTS_GOV", "SIMPLER_GRANTS_GOV"], by: "element", held: elementOf, sought: elementOf },
+  { ...byElement, canonical: "NASA_NSPIRES", others: ["NASA_ROSES", "GRANTS_GOV", "SIMPLER_GRANTS_GOV"] },
+  { ...byElement, canonical: "NASA_ROSES", others: ["GRANTS_GOV", "SIMPLER_GRANTS_GOV"] },
   { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"] },
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"], by: "number", held: numberOf, sought: numberOf },
   {

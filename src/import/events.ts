@@ -128,19 +128,17 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
   const detectedAt = parseStoredMs(given.detected_at);
   if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");
   refuseFuture("detected_at", detectedAt, now); // Copies of the catalog refuse events from the future.
+  // A value that the API does not know is stored as given and served as `unknown`.
+  const known = (all: readonly string[], value: string) => (all.includes(value) ? value : "unknown");
   const event: OpportunityEvent = {
     id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
     opportunity_id: record.id,
-    type: knownOr(eventTypes, type),
-    severity: knownOr(severities, severity),
+    type: known(eventTypes, type),
+    severity: known(severities, severity),
     summary,
     changed_fields,
     changes,
     detected_at: formatInstant(detectedAt),
   };
   return { seq: record.seq, type, severity, event };
-}
-
-function knownOr(known: readonly string[], value: string): string {
-  return known.includes(value) ? value : "unknown";
 }

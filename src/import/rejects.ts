@@ -53,30 +53,22 @@ export function createRejects(options: RejectsOptions): Rejects {
     return files;
   };
 
-  function count({ input, line }: Item, { kind }: Rejection): void {
-    const reason = reasons.get(kind);
-    if (reason !== undefined) reason.records++;
-    else if (reasons.size < REASONS_COUNTED) reasons.set(kind, { reason: kind, records: 1, file: input.name, line });
-  }
-
-  function write(item: Item, message: string): void {
-    const file = rejectsFileOf(item.input.name, options);
-    const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
-    open.set(file, descriptor);
-    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(rawOf(item) ?? null));
-    // Not `writeSync`, which may write a part without an error when the disk is nearly full.
-    writeFileSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
-  }
-
   return {
-    add(item, rejection) {
-      count(item, rejection);
-      if (!options.dryRun) write(item, rejection.message);
+    add(item, { kind, message }) {
+      const { input, line } = item;
+      const reason = reasons.get(kind);
+      if (reason !== undefined) reason.records++;
+      else if (reasons.size < REASONS_COUNTED) reasons.set(kind, { reason: kind, records: 1, file: input.name, line });
+      if (options.dryRun) return;
+      const file = rejectsFileOf(input.name, options);
+      const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
+      open.set(file, descriptor);
+      const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(rawOf(item) ?? null));
+      // Not `writeSync`, which may write a part without an error when the disk is nearly full.
+      writeFileSync(descriptor, `{"line":${line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
     },
     reasons: () => [...reasons.values()].toSorted((one, other) => other.records - one.records).slice(0, REASONS_SHOWN),
-    keep() {
-      return closeAll().map((file) => renamed(partial(file), file));
-    },
+    keep: () => closeAll().map((file) => renamed(partial(file), file)),
     drop() {
       for (const file of closeAll()) rmSync(partial(file), { force: true });
     },

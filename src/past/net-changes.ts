@@ -3,9 +3,10 @@ import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, query, type RowsOf, selectFrom } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { additionEvent, classify, removalEvent } from "../changes/classify.ts";
+import { classify, recordEvent } from "../changes/classify.ts";
 import { type Content, contentOfWhole, wholeOfContent } from "../changes/content.ts";
 import { detect, unapply } from "../changes/detect.ts";
+import { added, removed } from "../changes/rules.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { type Filter, matches } from "../filter/filter.ts";
@@ -61,10 +62,10 @@ function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly P
 
 function eventsOf(id: string, within: readonly PastEvent[], end: Content, until: EpochMs): OpportunityEvent[] {
   const isGone = end.status === "archived" && within.some(({ type }) => type === "opportunity_removed");
-  if (within.some(isAddition)) return isGone ? [] : [additionEvent(id, until)];
+  if (within.some(isAddition)) return isGone ? [] : [recordEvent(added, id, [], until)];
   const changes = detect(unapply(end, undoing(within)), end);
   if (changes.length === 0) return [];
-  return isGone ? [removalEvent(id, changes, until)] : classify(id, changes, until);
+  return isGone ? [recordEvent(removed, id, changes, until)] : classify(id, changes, until);
 }
 
 function isAddition({ type }: PastEvent): boolean {

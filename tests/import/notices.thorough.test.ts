@@ -415,24 +415,12 @@ describe("awards", () => {
     publishDate: "2026-04-20T14:00:00+00:00",
     type: { value: "Award Notice" },
   });
-  const row = (opportunityId: string, index: string, procurement_type: string, latest: string) => {
-    return {
-      opportunityId,
-      parentOpportunityId: index === "1" ? null : "aaaa",
-      index,
-      procurement_type,
-      title: "Repair of a roof",
-      latest,
-    };
-  };
-  const history = { content: { history: [row("aaaa", "1", "o", "0"), row("bbbb", "2", "a", "0"), row("cccc", "3", "a", "1")] } };
   const pages = {
     details: [
       details("bbbb", "aaaa", { type: "a", award: { number: "C1" } }),
       details("cccc", "bbbb", { type: "a", award: { number: "C2" } }),
     ],
     search: [{ _embedded: { results: [found("bbbb"), found("cccc")] }, page: { totalElements: 2 } }],
-    history: [history],
   };
 
   test.each(Object.entries(pages))(
