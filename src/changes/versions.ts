@@ -113,11 +113,11 @@ export type VersionRecord = { lineage: string; shown_id: string; since: EpochMs;
 
 export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
   const rows = await sql.all(versionRecordsByIds, { source, ids });
-  return new Map(rows.map(({ upstream_id, ...row }) => [upstream_id, { ...row, facts: factsOf(row) }]));
+  return new Map(rows.map(({ upstream_id, ...row }) => [upstream_id, { ...row, facts: versionFactsOf(row) }]));
 }
 
 /** The facts in a row; undefined if the version is known by its id alone. */
-export function factsOf(row: { [Name in keyof VersionFacts]: VersionFacts[Name] | null }): VersionFacts | undefined {
+export function versionFactsOf(row: { [Name in keyof VersionFacts]: VersionFacts[Name] | null }): VersionFacts | undefined {
   const { revision_key, series, title, posted_at } = row;
   return revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
 }

@@ -4,12 +4,12 @@
  */
 import type { CatalogSql } from "../../../db/engine.ts";
 import {
-  factsOf,
   findShownVersions,
   findVersionRecords,
   listVersions,
   type VersionFacts,
   type VersionRecord,
+  versionFactsOf,
 } from "../../changes/versions.ts";
 import { inBatches } from "../../runtime/batches.ts";
 import { easternInstant } from "../../text/eastern.ts";
@@ -86,7 +86,7 @@ export function rankOf({ id, facts, isNewest }: PlacedVersion): Rank | undefined
 function placedOf(row: VersionRow): PlacedVersion {
   const { source, id, lineage, is_older, is_newest, digest } = row;
   const flags = { isOlder: is_older === 1, isNewest: is_newest === 1 };
-  return { source, id, lineage: lineage ?? id, facts: factsOf(row), ...flags, digest: digest ?? undefined };
+  return { source, id, lineage: lineage ?? id, facts: versionFactsOf(row), ...flags, digest: digest ?? undefined };
 }
 
 async function placeAll(stored: Stored, table: VersionTable, partOf: PartOf, kind: ImportKind): Promise<void> {
