@@ -67,7 +67,10 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
   widths[number] = (widths[number] ?? 0) - (titleWidth - rest); // A readable title says more than a whole number.
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (column < widths.length ? padded(cut(cell, widths[column] ?? 0), widths[column] ?? 0) : cut(cell, titleWidth)))
+      .map((cell, column) => {
+        const shown = cut(cell, widths[column] ?? titleWidth);
+        return shown + " ".repeat(Math.max(0, (widths[column] ?? 0) - Bun.stringWidth(shown)));
+      })
       .join(" ".repeat(GAP))
       .trimEnd();
   const lines = rows.flatMap(({ above, below }, n) => {
@@ -90,7 +93,8 @@ export function matchLines(
   const room = width - 2;
   const where = alsoAtInWords(alsoAt(duplicates), opportunity.status);
   const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
-  const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
+  const words = snippet?.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "").replace(/^…|…$/g, "");
+  const match = words === undefined || opportunity.title.replace(/\s+/g, " ").includes(words) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
   const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);
   const applicants = isWide(width) ? applicantsInShort(opportunity) : null;
@@ -151,10 +155,6 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
   return `imported ${newest === oldest ? "" : "up to "}${oldest} ago${silent === null ? "" : `; ${oneLine(silent)}`}`;
 }
 
-function isIn(snippet: string, title: string): boolean {
-  return title.replace(/\s+/g, " ").includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "").replace(/^…|…$/g, ""));
-}
-
 function snippetLine(snippet: string, width: number, style: TableStyle): string {
   const [before = "", ...rest] = snippet.split(MATCH_BEGIN);
   const room = width - 24;
@@ -174,8 +174,4 @@ function snippetLine(snippet: string, width: number, style: TableStyle): string 
     if (fitting !== text) break;
   }
   return line;
-}
-
-function padded(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - Bun.stringWidth(text)));
 }

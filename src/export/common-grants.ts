@@ -5,7 +5,6 @@ import { applicantCodes } from "../import/formats/grants-gov/codes.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 type Json = string | number | object;
-type ApplicantType = { value: string; customValue?: string };
 
 /** The protocol's `OpportunityBase`, without members that the record has no value for. With `events`, they are a custom field. */
 export function commonGrantsOf(opportunity: WholeOpportunity, events?: readonly OpportunityEvent[]): object {
@@ -45,8 +44,6 @@ function fundingOf({ funding }: WholeOpportunity): object | undefined {
   return filled({ details: display, minAwardAmount: money(amount_min), maxAwardAmount: money(amount_max) });
 }
 
-/* Dates */
-
 function keyDatesOf({ status, dates }: WholeOpportunity): object | undefined {
   const estimate = status === "forecast" ? " (estimate)" : "";
   return filled({
@@ -66,8 +63,6 @@ function eventOf(name: string, timestamp: string | null): object | undefined {
   const zone = /z/i.test(offset) ? "UTC" : `UTC${offset}`;
   return { name, eventType: "singleDate", date, time: time.replace(/60$/, "59"), description: `The time is in ${zone}.` };
 }
-
-/* Applicants */
 
 /** The protocol's words for Grants.gov's codes of who may apply. */
 export const applicantTypes: ReadonlyMap<string, string> = new Map([
@@ -90,7 +85,7 @@ export const applicantTypes: ReadonlyMap<string, string> = new Map([
   ["99", "unrestricted"],
 ]);
 
-function applicantTypesOf({ sidecar: { applicant_types } }: WholeOpportunity): ApplicantType[] | undefined {
+function applicantTypesOf({ sidecar: { applicant_types } }: WholeOpportunity): object[] | undefined {
   const known = applicant_types.flatMap((code) => {
     const value = applicantTypes.get(code);
     return value === undefined ? [] : [{ value, ...(value === "custom" && { customValue: applicantCodes[code] ?? code }) }];
@@ -159,8 +154,6 @@ function legacySerialIdOf({ source }: WholeOpportunity): number | undefined {
 function agencyOf({ organization: { agency, sub_agency } }: WholeOpportunity): object | undefined {
   return filled(sub_agency === null ? { name: agency } : { name: sub_agency, parentName: agency });
 }
-
-/* Values */
 
 function isEmpty(value: Json | null | undefined): value is null | undefined {
   return value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);

@@ -109,7 +109,6 @@ export function foundPage(page: SearchPage, filter: Filter, now: EpochMs): Stati
     is_match: isMatch,
     also_at: alsoAt(duplicates),
   }));
-  const selection = { filter, filter_in_words: describeFilter(filter, now) };
   return {
     data,
     total,
@@ -125,7 +124,8 @@ export function foundPage(page: SearchPage, filter: Filter, now: EpochMs): Stati
     drop,
     is_whole: page.isWhole,
     next_cursor: next,
-    ...selection,
+    filter,
+    filter_in_words: describeFilter(filter, now),
   };
 }
 

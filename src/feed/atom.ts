@@ -56,6 +56,8 @@ function atomEntry(entry: FeedEntry): string {
   const number = numberOf(opportunity);
   const facts = [...(number === null ? [] : [number]), ...standingOf(entry)].join(", ");
   const url = webAddress(source.url);
+  const heading = url === undefined ? Bun.escapeHTML(title) : `<a href="${Bun.escapeHTML(url)}">${Bun.escapeHTML(title)}</a>`;
+  const items = changes.map((words) => `<li>${Bun.escapeHTML(words)}</li>`);
   return `  <entry>
     <id>urn:uuid:${xml(event.id)}</id>
     <title>${xml(`${capitalized(first)}${more}: ${title}`)}</title>
@@ -64,14 +66,9 @@ function atomEntry(entry: FeedEntry): string {
     <category term="${xml(event.severity)}" label="Severity: ${xml(event.severity)}"/>
     <category term="${xml(event.type)}" label="Type: ${xml(event.type.replaceAll("_", " "))}"/>
 ${url === undefined ? "" : `    <link rel="alternate" href="${xml(url)}"/>\n`}    <summary>${xml(`${capitalized(changes.join("; "))}. ${facts}.`)}</summary>
-    <content type="html">${xml(htmlOf(title, changes, facts, url))}</content>
+    <content type="html">${xml(`<p>${heading}</p><ul>${items.join("")}</ul><p>${Bun.escapeHTML(facts)}</p>`)}</content>
   </entry>
 `;
-}
-
-function htmlOf(title: string, changes: readonly string[], facts: string, url: string | undefined): string {
-  const heading = url === undefined ? Bun.escapeHTML(title) : `<a href="${Bun.escapeHTML(url)}">${Bun.escapeHTML(title)}</a>`;
-  return `<p>${heading}</p><ul>${changes.map((words) => `<li>${Bun.escapeHTML(words)}</li>`).join("")}</ul><p>${Bun.escapeHTML(facts)}</p>`;
 }
 
 /** XML has no way to write most control characters. They are shown as \uXXXX, and so are those that reorder text. */

@@ -36,13 +36,14 @@ export function calendarOf(name: string, entries: readonly CalendarEntry[]): str
 }
 
 function eventLines({ uid, revision, changed_at, due_at, isTentative, isCancelled, title, description, url }: CalendarEntry): string[] {
+  const day = dayWithoutHour(formatInstant(due_at)); // A whole day, which no zone moves; an instant is shown in its reader's zone.
   return [
     "BEGIN:VEVENT",
     `UID:${uid}`,
     `DTSTAMP:${utc(changed_at)}`,
     `LAST-MODIFIED:${utc(changed_at)}`,
     `SEQUENCE:${revision}`,
-    startOf(due_at),
+    day === null ? `DTSTART:${utc(due_at)}` : `DTSTART;VALUE=DATE:${day.replaceAll("-", "")}`,
     `SUMMARY:${textValue(isCancelled ? `Cancelled: ${title}` : title)}`,
     `DESCRIPTION:${textValue(description.join("\n"))}`,
     ...(url === undefined ? [] : [`URL:${uriValue(url)}`]),
@@ -50,12 +51,6 @@ function eventLines({ uid, revision, changed_at, due_at, isTentative, isCancelle
     "TRANSP:TRANSPARENT", // A deadline makes nobody busy.
     "END:VEVENT",
   ];
-}
-
-/** A date without an hour becomes a whole day, which no zone moves; others instants in UTC, which each calendar shows in its reader's zone. */
-function startOf(due_at: EpochMs): string {
-  const day = dayWithoutHour(formatInstant(due_at));
-  return day === null ? `DTSTART:${utc(due_at)}` : `DTSTART;VALUE=DATE:${day.replaceAll("-", "")}`;
 }
 
 function utc(instant: EpochMs): string {

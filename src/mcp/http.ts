@@ -9,9 +9,7 @@ import { type Serving, serverFactory } from "./server.ts";
 /** A sign of life for whoever closes idle connections, as the listener does. */
 const KEEP_ALIVE_MS = 5000;
 
-type HttpServing = Pick<Serving, "data" | "now"> & {
-  onFailure: (error: unknown) => void;
-};
+type HttpServing = Pick<Serving, "data" | "now"> & { onFailure: (error: unknown) => void };
 
 /** Returns what responds to the messages that are posted. */
 export function createMcpResponder({ onFailure, ...serving }: HttpServing): (request: Request) => Promise<Response> {

@@ -61,10 +61,7 @@ export function restoreCommand(command: CliCommand): CliCommand {
     });
 }
 
-/**
- * Restores, and pauses the watches of members: those who were removed after the backup must get no mail. Returns how many. Keeps `watch run`
- * from delivering by the old watches and the new catalog; throws while one is at work. (E-186)
- */
+/** Restores while no `watch run` delivers, and pauses the watches of members: some may have been removed since. Returns how many. (E-186) */
 async function pausing(data: string, now: EpochMs, restore: () => void): Promise<number> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const release = tryLockIn(data, "watch");

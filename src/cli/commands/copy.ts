@@ -17,7 +17,8 @@ export function copyCommand(copy: CliCommand): CliCommand {
       "fundfeed copy --database postgres://db.example.org/fundfeed new-directory",
     );
   return copy.action(async (to: string, options: CommonOptions) => {
-    const target = locationOf(to);
+    const isAddress = /^postgres(ql)?:/.test(to); // Never a directory, even if it is not valid.
+    const target: DatabaseLocation = { mode: "create", ...(isAddress ? { data: "", database: to } : { data: to }) };
     requirePostgresAddress(copy, "the target", target.database);
     if (options.database === undefined && target.database === undefined)
       copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
@@ -31,11 +32,6 @@ export function copyCommand(copy: CliCommand): CliCommand {
     copy.print({ from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
     copy.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
   });
-}
-
-/** A text that starts like a PostgreSQL URL is never taken for a directory, even if the URL is invalid. */
-function locationOf(to: string): DatabaseLocation {
-  return { mode: "create", ...(/^postgres(ql)?:/.test(to) ? { data: "", database: to } : { data: to }) };
 }
 
 async function copyTo(machine: Machine, source: DatabaseLocation, target: DatabaseLocation): Promise<{ catalog: Copied; state: Copied }> {

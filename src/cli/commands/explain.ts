@@ -19,11 +19,12 @@ export function explainCommand(command: CliCommand): CliCommand {
 }
 
 function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {
-  const files = JSON.parse(brought?.files ?? "[]") as FileDigest[];
+  const names = (JSON.parse(brought?.files ?? "[]") as FileDigest[]).map(({ name }) => name);
+  const cause = isOfClock(event) ? "a status turn: a date has passed" : "fundfeed redact";
   const lines = [
     `${event.type} (${event.severity}) of ${after.source.code} ${after.source.opportunity_id}: ${after.title}`,
     `detected  ${event.detected_at}`,
-    `by        ${brought === null ? withoutImport(event) : `import ${brought.id}, ${brought.format}, ${files.map(({ name }) => name).join(" ")}, ${formatInstant(brought.started_at)}`}`,
+    `by        ${brought === null ? cause : `import ${brought.id}, ${brought.format}, ${names.join(" ")}, ${formatInstant(brought.started_at)}`}`,
   ];
   if (origin === "imported") lines.push("rule      none: type and severity come from the imported history");
   else if (rules.length === 0) lines.push("rule      none of the present rules: they give these changes another severity");
@@ -33,8 +34,4 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
   }
   lines.push("", "Use --json to see the whole record before and after");
   return lines.map(oneLine).join("\n");
-}
-
-function withoutImport(event: Explanation["event"]): string {
-  return isOfClock(event) ? "a status turn: a date has passed" : "fundfeed redact";
 }

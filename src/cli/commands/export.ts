@@ -115,10 +115,13 @@ async function writeFiles(command: CliCommand, db: CatalogDb, format: keyof type
   }
 }
 
-type Printed = { format: Exclude<Format, keyof typeof targets>; bom?: true; events?: true };
-
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: CliCommand, db: CatalogDb, { format, bom, events }: Printed, chosen: Chosen): Promise<void> {
+async function printAll(
+  { machine }: CliCommand,
+  db: CatalogDb,
+  { format, bom, events }: ExportOptions & { format: Exclude<Format, keyof typeof targets> },
+  chosen: Chosen,
+): Promise<void> {
   // On a terminal, the records themselves show the progress.
   const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
   const { now } = selection;

@@ -59,7 +59,9 @@ printed as the API returns them, one a line, each record before its events.`,
       "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title",
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
-    if (!isPrivate(baseUrl) && !options.allowHttp)
+    const { protocol, hostname } = new URL(baseUrl);
+    const isThisMachine = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+    if (protocol !== "https:" && !isThisMachine && !options.allowHttp)
       mirror.error(`error: ${baseUrl} is not https; use --allow-http to send the key without TLS`);
     if (options.into !== "-" && !SQLITE_FILE.test(options.into))
       mirror.error(`error: ${options.into} does not end in .sqlite, .sqlite3 or .db: ${ONLY_SQLITE}`);
@@ -150,10 +152,4 @@ function readKey({ env }: Machine, file: string | undefined): string {
   if (key === "") throw new Failure(`Cannot mirror: put the API key into ${from}`);
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot mirror: ${from} does not contain an API key`);
   return key;
-}
-
-/** Whether nobody on the network can read the key: over TLS, or on this machine. */
-function isPrivate(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

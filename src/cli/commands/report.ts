@@ -32,7 +32,13 @@ export function reportCommand(command: CliCommand): CliCommand {
         .catch((error: unknown) => ({
           error: withoutDetails(messageOf(error)),
         })),
-      jobs: options.data === undefined ? [] : jobsOf(options.data),
+      jobs:
+        options.data === undefined
+          ? []
+          : readJobs(options.data).map(({ name, result, started_at, succeeded_at, failed_at, failures, error }) => {
+              const details = error === null ? null : withoutDetails(error);
+              return withInstants({ name, result, started_at, succeeded_at, failed_at, failures, error: details });
+            }),
     };
     command.print(report, JSON.stringify(report, null, 2));
   });
@@ -59,13 +65,6 @@ async function readCatalog(db: CatalogDb, now: EpochMs) {
   const sources = (await sourceStatusesAt(db, now)).map(withInstants);
   const imports = (await readImports(db, IMPORTS)).map(({ files, ...each }) => ({ ...each, file_bytes: files.map(({ bytes }) => bytes) }));
   return { sources, imports };
-}
-
-function jobsOf(directory: string) {
-  return readJobs(directory).map(({ name, result, started_at, succeeded_at, failed_at, failures, error }) => {
-    const details = error === null ? null : withoutDetails(error);
-    return withInstants({ name, result, started_at, succeeded_at, failed_at, failures, error: details });
-  });
 }
 
 /** An error without what may be secret or personal: addresses of servers and of people, paths, quoted values, and long tokens. */

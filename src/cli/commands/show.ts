@@ -17,6 +17,8 @@ import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportun
 import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
+import { UNLIMITED } from "../../search/budget.ts";
+import { findSimilar } from "../../search/similar.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -28,8 +30,8 @@ import type { CliCommand } from "../command.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { TERMINAL_WIDTH, wrapped } from "../output.ts";
 import { plainStyle } from "../results.ts";
-import { addSearchOptions, type SearchOptions } from "../search-options.ts";
-import { SimilarMembers, similarLines, similarMembers, similarTo } from "./similar.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { SimilarMembers, similarLines, similarMembers } from "./similar.ts";
 
 const LABEL_WIDTH = 13;
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
@@ -96,7 +98,7 @@ export function showCommand(showing: CliCommand): CliCommand {
       const past = `As of ${timeInWords(formatInstant(at))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`;
       if (asOf !== undefined) lines.unshift(...wrapped(past, TERMINAL_WIDTH), "");
       if (options.similar) {
-        const found = await similarTo(showing, catalog, opportunity, SIMILAR, at);
+        const found = await withSearchIndex(showing, catalog, (index) => findSimilar(catalog, index, opportunity, SIMILAR, at, UNLIMITED));
         Object.assign(json, similarMembers(found));
         lines.push(...section("Similar", similarLines(found, at, TERMINAL_WIDTH, plainStyle)));
       }
@@ -107,6 +109,7 @@ export function showCommand(showing: CliCommand): CliCommand {
 
 function page({ opportunity, history, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
+  const paragraphs = plainParagraphs(description ?? summary ?? "").map((each) => wrapped(oneLine(each), TERMINAL_WIDTH).join("\n"));
   return [
     ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
@@ -115,7 +118,7 @@ function page({ opportunity, history, duplicates, belonging, earlierAwards }: Sh
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("Questions and answers", questionLines(opportunity.sidecar.questions)),
     ...section("History", historyLines(history)),
-    ...section("Description", paragraphs(description ?? summary)),
+    ...section("Description", paragraphs.length === 0 ? [] : [paragraphs.join("\n\n")]),
     ...section("Eligibility", linesOf(eligibility.requirements ?? "", TERMINAL_WIDTH)),
   ];
 }
@@ -159,10 +162,6 @@ function linesOf(text: string, width: number): string[] {
 function beside(label: string, lines: readonly string[]): string[] {
   if (label.length >= LABEL_WIDTH) return [label, ...beside("", lines)];
   return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
-}
-
-function paragraphs(text: string | null): string[] {
-  return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), TERMINAL_WIDTH)]);
 }
 
 function attachmentLines(dated: DatedAttachments): string[] {

@@ -1,9 +1,8 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. `show --similar` prints them, too. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import type { CatalogDb } from "../../../db/engine.ts";
 import { dueOf, dueOnDay } from "../../opportunities/due.ts";
 import { numberInWords } from "../../opportunities/number.ts";
-import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { Opportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { statusInWords } from "../../opportunities/status.ts";
 import { UNLIMITED } from "../../search/budget.ts";
 import { findSimilar, type Round, type Similar } from "../../search/similar.ts";
@@ -26,24 +25,14 @@ export function similarCommand(finding: CliCommand): CliCommand {
     await finding.withCatalog(async (catalog) => {
       const opportunity = await requireOpportunity(finding, catalog, text, "find what is like", "similar");
       const now = finding.machine.now();
-      const found = await similarTo(finding, catalog, opportunity, options.limit, now);
+      const { limit } = options;
+      const found = await withSearchIndex(finding, catalog, (index) => findSimilar(catalog, index, opportunity, limit, now, UNLIMITED));
       const { columns, hasColors } = finding.machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
       const heading = wrapped(`Like ${numberInWords(opportunity)}: ${oneLine(opportunity.title)}`, columns);
       const lines = [...heading, "", ...similarLines(found, now, columns, hasColors ? colorStyle : plainStyle)];
       finding.print({ id: opportunity.id, ...similarMembers(found) }, lines.join("\n"));
     });
   });
-}
-
-/** The opportunities that are most like one, at most `limit`, and its rounds, as they are at `now`. */
-export async function similarTo(
-  command: CliCommand,
-  catalog: CatalogDb,
-  opportunity: WholeOpportunity,
-  limit: number,
-  now: EpochMs,
-): Promise<Similar> {
-  return withSearchIndex(command, catalog, (index) => findSimilar(catalog, index, opportunity, limit, now, UNLIMITED));
 }
 
 const LABEL_WIDTH = 9;

@@ -69,7 +69,12 @@ export function statusCommand(command: CliCommand): CliCommand {
         });
       });
       command.print(rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
-      if (options.maxAge !== undefined) reportStale(command, rows, options.maxAge);
+      const { maxAge = Number.POSITIVE_INFINITY } = options;
+      const stale = rows.filter(({ last_import_age_seconds: age }) => age === null || age * 1000 > maxAge);
+      if (options.maxAge === undefined || (rows.length > 0 && stale.length === 0)) return;
+      const codes = stale.map(({ source }) => source).join(", ");
+      command.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
+      command.cli.exitCode = 1;
     });
 }
 
@@ -131,12 +136,4 @@ function reasonsOfSilence({ source, silent_since, silent_because, known_on, ...r
   const why = isImport ? `nothing after ${known_on} was imported` : "imports find nothing new";
   const usual = counted((isImport ? (imports ?? news) : news) ?? 0, "day");
   return [`${capitalized(noNewsInWords(silent_since, source))}: ${why}; usually a pause is no longer than ${usual}`];
-}
-
-function reportStale(command: CliCommand, rows: readonly StatusRow[], maxAge: number): void {
-  const stale = rows.filter(({ last_import_age_seconds: age }) => age === null || age * 1000 > maxAge);
-  if (rows.length > 0 && stale.length === 0) return;
-  const codes = stale.map(({ source }) => source).join(", ");
-  command.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
-  command.cli.exitCode = 1;
 }

@@ -79,8 +79,7 @@ async function runAll(
   };
   await runEvery(every, { now: command.machine.now, ...waiting }, async () => {
     let nextAt = await runAndReport("all");
-    // Between two runs, messages that failed are sent again, and watches with a schedule run at their time. The time left is counted by what
-    // was waited, whatever the clock does.
+    // Between two runs, failed messages are sent again, and watches with a schedule run. The time left is what was waited, not the clock's.
     for (let left = every; nextAt !== undefined && !waiting.stop.aborted; ) {
       const delay = Math.max(nextAt - command.machine.now(), RETRY_WAIT_MIN_MS);
       if (delay >= left) return;
@@ -134,7 +133,8 @@ function writeMetrics(path: string | undefined, text: string): string | null {
 /** On standard error, because standard output is a receiver. With --json, one line on standard output. */
 function report({ machine }: CliCommand, { json, every }: RunOptions, outcomes: readonly WatchOutcome[], time?: string): void {
   const at = machine.now();
-  if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
+  const watches = outcomes.map((each) => withInstants({ ...each, failure: each.failure && withInstants(each.failure) }));
+  if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
   else {
     // Members may have thousands: those without news share a line.
@@ -152,10 +152,6 @@ function report({ machine }: CliCommand, { json, every }: RunOptions, outcomes: 
       for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${name}: ${line}`);
     }
   }
-}
-
-function shown({ failure, ...outcome }: WatchOutcome) {
-  return withInstants({ ...outcome, failure: failure && withInstants(failure) });
 }
 
 function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcome, now: EpochMs): string[] {

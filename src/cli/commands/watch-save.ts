@@ -117,7 +117,9 @@ export function setCommand(setting: CliCommand): CliCommand {
       const given = { ...filter, ...messageFields(setting, words, options), type: options.type };
       for (const field of cleared)
         if (given[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
-      if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven(setting))
+      const isOwn = (option: string) => !["json", "data", "database", "watchData", "searchData", "mode"].includes(option);
+      const isAnyGiven = Object.keys(setting.opts()).some((option) => isOwn(option) && setting.getOptionValueSource(option) === "cli");
+      if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven)
         setting.error("error: nothing to change; give words, filters or other options");
       const keptOf = <Fields extends object>(fields: Fields) =>
         Object.fromEntries(Object.entries(fields).filter(([field, value]) => value !== undefined && !cleared.has(field as Clearable)));
@@ -170,12 +172,6 @@ export function setCommand(setting: CliCommand): CliCommand {
       setting.print({ name, ...definition, receivers, matching }, text);
       for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
     });
-}
-
-const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "mode"];
-
-function isAnyGiven(setting: CliCommand): boolean {
-  return Object.keys(setting.opts()).some((name) => !OTHER_OPTIONS.includes(name) && setting.getOptionValueSource(name) === "cli");
 }
 
 const clearableNames = parserOfList((text) =>
