@@ -200,43 +200,36 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     }
   }
 
-  async function ofMember<T>(
-    request: Request,
-    make: (context: MemberContext, building: IndexProgress | undefined) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    const form = request.headers.get(FORM_HEADER);
+  function memberContext({ headers }: Request, { member, ...context }: PageContext): MemberContext | undefined {
+    const form = headers.get(FORM_HEADER);
     const sent = form === null ? undefined : sentForm(form);
-    return withContext(request, async ({ member, ...context }, building) =>
-      member === undefined
-        ? undefined
-        : make({ ...context, member: member.id, watches: member.watches, sent, hosts: options.up?.hosts ?? [] }, building),
-    );
+    return member && { ...context, member: member.id, watches: member.watches, sent, hosts: options.up?.hosts ?? [] };
   }
 
-  async function memberPage(
+  function memberPage(
     request: Request,
     make: (context: MemberContext) => Promise<BrowsePage | undefined>,
-    needsIndex: () => boolean = never,
+    needsIndex = never,
   ): Promise<Response> {
-    const made = await ofMember(request, async (context, building) => {
-      const page = building !== undefined && needsIndex() ? noIndexYet() : await make(context);
-      return page && respondPage(request, page, building);
-    });
-    return made ?? respondPage(request, notFound());
+    const page = async (context: PageContext) => {
+      const own = memberContext(request, context);
+      return (own && (await make(own))) ?? notFound();
+    };
+    return pageOf(request, page, needsIndex);
   }
 
   /** For the process that listens: 503 while there is no index. */
-  async function memberJson(request: Request, make: (context: MemberContext) => Promise<object | undefined>): Promise<Response> {
-    const made = await ofMember(request, async (context, building) => {
-      if (building !== undefined) return notYet(building);
-      const value = await make(context);
-      return value && Response.json(value);
+  function memberJson(request: Request, make: (context: MemberContext) => Promise<object | undefined>): Promise<Response> {
+    return withContext(request, async (context, building) => {
+      const own = memberContext(request, context);
+      if (own !== undefined && building !== undefined) return notYet(building);
+      const value = own && (await make(own));
+      return value === undefined ? new Response(null, { status: 404 }) : Response.json(value);
     });
-    return made ?? new Response(null, { status: 404 });
   }
 
   async function followingOutput(request: Request, path: string, others: Readonly<Record<string, string>> = {}): Promise<Response> {
-    const ids = await ofMember(request, ({ watches, member }) => followedBy(watches, member));
+    const ids = await withContext(request, async ({ member }) => member && followedBy(member.watches, member.id));
     const output = outputs.find((each) => each.path === path);
     if (ids === undefined || output === undefined) return respondPage(request, notFound());
     const url = new URL(request.url);
@@ -274,7 +267,7 @@ const isFiltered = (query: URLSearchParams) => [...query.keys()].some((name) => 
 function notYet(building: IndexProgress): Response {
   const problem = { title: "Not yet", status: 503, detail: `${progressInWords(building)}.` };
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": `${RETRY_SECONDS}` };
-  return new Response(JSON.stringify(problem), { status: 503, headers });
+  return Response.json(problem, { status: 503, headers });
 }
 
 const NO_TOPIC = "The manual has no such page: Help, at the foot of each page, lists all.";

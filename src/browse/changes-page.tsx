@@ -27,7 +27,7 @@ import {
 } from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
-import { AlsoAtLinks, cutText, Paging, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
+import { cutText, FactLine, Paging, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { ChoiceGroup, InputField, type SearchForm, SelectField } from "./search-form.tsx";
@@ -241,7 +241,6 @@ function mostSevereFirst(ofDay: readonly FeedEntry[]): FeedEntry[][] {
 
 function ChangeItem({ group, first }: { group: readonly FeedEntry[]; first: FeedEntry }) {
   const { id, title, status, organization, source } = first.opportunity;
-  const facts = [organization.sub_agency ?? organization.agency, source.name].filter((fact) => fact !== null);
   return (
     <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
@@ -255,15 +254,11 @@ function ChangeItem({ group, first }: { group: readonly FeedEntry[]; first: Feed
           </li>
         ))}
       </ul>
-      <p class="facts">
+      <FactLine facts={[organization.sub_agency ?? organization.agency, source.name]} duplicates={first.duplicates} status={status}>
         <span>
           now <StatusBadge status={status} />
         </span>
-        {facts.map((fact) => (
-          <span key={fact}>{cutText(fact, 200)}</span>
-        ))}
-        <AlsoAtLinks duplicates={first.duplicates} shown={status} />
-      </p>
+      </FactLine>
     </li>
   );
 }

@@ -35,6 +35,24 @@ export function StatusBadge({ status }: { status: string }) {
   return <span class={`status ${kind}`}>{statusInWords(status)}</span>;
 }
 
+type FactLineProps = {
+  facts: readonly (string | null | undefined)[];
+  duplicates: readonly Opportunity[];
+  status: string;
+  children?: Child;
+};
+
+/** A line of facts about a record, those that it has, and where else it is. `children` come first. */
+export function FactLine({ facts, duplicates, status, children }: FactLineProps) {
+  return (
+    <p class="facts">
+      {children}
+      {facts.map((fact) => fact != null && <span>{cutText(fact, 200)}</span>)}
+      <AlsoAtLinks duplicates={duplicates} shown={status} />
+    </p>
+  );
+}
+
 /** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without linked records. */
 export function AlsoAtLinks({ duplicates, shown }: { duplicates: readonly Opportunity[]; shown: string }) {
   if (duplicates.length === 0) return null;

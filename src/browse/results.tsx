@@ -15,7 +15,7 @@ import { missingInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { changeInShort } from "./history.tsx";
-import { AlsoAtLinks, cutText, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
+import { FactLine, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import { DueLine, Relative } from "./times.tsx";
 
 export const TITLE_MAX = 600;
@@ -90,14 +90,7 @@ function ResultItem({ result, understood, now, children }: ItemProps) {
       <p class="line">
         <StatusBadge status={status} /> <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
       </p>
-      <p class="facts">
-        {facts
-          .filter((fact) => fact !== null && fact !== undefined)
-          .map((fact) => (
-            <span key={fact}>{cutText(fact, 200)}</span>
-          ))}
-        <AlsoAtLinks duplicates={duplicates} shown={status} />
-      </p>
+      <FactLine facts={facts} duplicates={duplicates} status={status} />
       {lacks !== null && <p class="lacks">{lacks}</p>}
       {snippet !== null && !title.includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "")) && <Snippet text={snippet} />}
       {lastChange !== undefined && (
