@@ -24,7 +24,7 @@ import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { type AsOf, AsOfForm, noPastPage, PastNote, readAsOf } from "./as-of.tsx";
+import { AsOfForm, noPastPage, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
@@ -60,15 +60,20 @@ export async function opportunityPage(context: PageContext, id: string | null): 
     return noPastPage(404, "Not known", reason, address);
   }
   const { record } = shown;
-  if (asOf !== null) return pastPage(query, record, asOf);
-  const history = historyAt(record.history, opportunity.id, query.get("after"), now);
-  const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
-  const reader = context.member && (await readerOf(context.member));
-  return {
-    title: cutText(opportunity.title, 120),
-    section: "find",
-    body: <OpportunityBody {...{ record, similar, history, now, reader }} />,
-  };
+  const { title } = record.opportunity;
+  const history = historyAt(record.history, opportunity.id, query.get("after"), asOf?.at ?? now);
+  if (asOf === null) {
+    const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
+    const reader = context.member && (await readerOf(context.member));
+    return { title: cutText(title, 120), section: "find", body: <OpportunityBody {...{ record, similar, history, now, reader }} /> };
+  }
+  const body = (
+    <>
+      <PastNote at={asOf.at} address={address} unknown={record.erased === null ? undefined : erasedInWords(record.erased)} />
+      <OpportunityBody {...{ record, history, asOf: asOf.given }} now={asOf.at} />
+    </>
+  );
+  return { title: `${cutText(title, 120)} as of ${dateAt(asOf.at)}`, section: "find", body };
 }
 
 /** The opportunities that the member follows or has muted. `muted` is undefined if the member gets no mails. */
@@ -78,23 +83,6 @@ async function readerOf({ id, watches }: NonNullable<PageContext["member"]>): Pr
   const own = await watchesOf(watches, id);
   const muted = (await Promise.all(own.map((watch) => listMuted(watches, watch)))).flat();
   return { follows: new Set(await followedBy(watches, id)), muted: own.length === 0 ? undefined : new Set(muted.map((each) => each.id)) };
-}
-
-function pastPage(query: URLSearchParams, record: ShownRecord, { at, given: asOf }: AsOf): BrowsePage {
-  const { opportunity, erased } = record;
-  const { id, title } = opportunity;
-  const history = historyAt(record.history, id, query.get("after"), at);
-  const unknown = erased === null ? undefined : erasedInWords(erased);
-  return {
-    title: `${cutText(title, 120)} as of ${dateAt(at)}`,
-    section: "find",
-    body: (
-      <>
-        <PastNote at={at} address={opportunityAddress(id)} unknown={unknown} />
-        <OpportunityBody {...{ record, history, asOf }} now={at} />
-      </>
-    ),
-  };
 }
 
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };

@@ -23,14 +23,7 @@ export type Job = {
   isNeeded?: () => boolean;
 };
 
-export type Jobs = {
-  states: () => readonly JobState[];
-  /** Starts the jobs that are due. Call it every second. */
-  tick: () => void;
-  families: () => Family[];
-  /** Ends all runs, and returns when they have ended. Runs that hang are killed after `graceMs`, or immediately if it `isForced`. */
-  stop: (isForced?: boolean) => Promise<void>;
-};
+type Entry = { job: Job; state: JobState; counts: Record<RunResult, number>; child?: ChildProcess | undefined };
 
 type JobDeps = {
   command: readonly string[];
@@ -51,12 +44,13 @@ const WANTED_EVERY_MS = 10_000;
 /** Servers on the same machine have priority. */
 const NICENESS = 10;
 
-export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }: JobDeps): Jobs {
+/** Jobs on a schedule, of which `tick`, called every second, starts those that are due. */
+export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }: JobDeps) {
   const { now, onLine, onFailure, save } = deps;
-  const entries = jobs.map((job, n) => ({ job, state: stateAtStart(job, deps.saved, now(), n * STAGGER_MS) }));
-  const children = new Map<string, ChildProcess>();
+  const entries = jobs.map((job, n): Entry => {
+    return { job, state: stateAtStart(job, deps.saved, now(), n * STAGGER_MS), counts: { ok: 0, failed: 0, stopped: 0 } };
+  });
   const runs = new Set<Promise<void>>();
-  const counts = new Map<string, Record<RunResult, number>>(jobs.map(({ name }) => [name, { ok: 0, failed: 0, stopped: 0 }]));
   const states = () => entries.map(({ state }) => state);
   let isStopping = false;
 
@@ -68,7 +62,8 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     }
   };
 
-  const outcomeOf = async ({ name, args, limitMs, isQuiet }: Job): Promise<string | undefined> => {
+  const outcomeOf = async (entry: Entry): Promise<string | undefined> => {
+    const { name, args, limitMs, isQuiet } = entry.job;
     let lastError: string | undefined;
     let isLate = false;
     const tell = isQuiet ? () => undefined : onLine;
@@ -83,31 +78,31 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
         tell(name, line);
       },
     });
-    children.set(name, child);
+    entry.child = child;
     const limit = setTimeout(() => {
       isLate = true;
       void child.stop();
     }, limitMs);
     const end = await child.ended;
     clearTimeout(limit);
-    children.delete(name);
+    entry.child = undefined;
     if (isLate) return `It took longer than ${formatDuration(limitMs)}, and was ended`;
     if (end === 0 || end === 3) return undefined; // 3: some records were rejected.
     return typeof end === "number" ? (lastError ?? `It ended with exit code ${end}`) : `It was ended by ${end}`;
   };
 
-  const run = async ({ job, state }: (typeof entries)[number]): Promise<void> => {
+  const run = async (entry: Entry): Promise<void> => {
+    const { job, state, counts } = entry;
     Object.assign(state, { state: "running", started_at: now() });
     keep();
     const began = performance.now();
-    const error = await outcomeOf(job).catch(messageOf);
+    const error = await outcomeOf(entry).catch(messageOf);
     const result: RunResult = isStopping ? "stopped" : error === undefined ? "ok" : "failed";
     Object.assign(state, { state: "waiting", result, took_ms: Math.round(performance.now() - began) });
     if (result === "ok") Object.assign(state, { succeeded_at: now(), failures: 0 });
     if (result === "failed") Object.assign(state, { failed_at: now(), failures: state.failures + 1, error });
     state.next_at = nextAfter(state, job, now());
-    const counted = counts.get(job.name);
-    if (counted !== undefined) counted[result]++;
+    counts[result]++;
     if (result === "ok") job.onSuccess?.();
     if (result === "failed")
       onFailure(`The job ${job.name} failed: ${error}. It runs again in ${formatDuration(state.next_at - (state.failed_at ?? now()))}`);
@@ -139,10 +134,11 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
   return {
     states,
     tick,
-    families: () => familiesOf(states(), counts),
+    families: () => familiesOf(entries),
+    /** Ends all runs, and returns when they have ended. Those that hang are killed after `graceMs`, or immediately if it `isForced`. */
     stop: async (isForced = false) => {
       isStopping = true;
-      for (const child of children.values()) isForced ? child.kill() : void child.stop();
+      for (const { child } of entries) isForced ? child?.kill() : void child?.stop();
       await Promise.all(runs);
     },
   };
@@ -178,12 +174,12 @@ function nextAfter({ result, started_at, failed_at, failures }: JobState, { ever
   return Math.min(next, now + everyMs); // Also if the clock was set back.
 }
 
-function familiesOf(states: readonly JobState[], counts: ReadonlyMap<string, Record<RunResult, number>>): Family[] {
-  const runs = [...counts].flatMap(([job, of]) =>
-    Object.entries(of).map(([result, value]) => ({ labels: { job_name: job, result }, value })),
+function familiesOf(entries: readonly Entry[]): Family[] {
+  const runs = entries.flatMap(({ job, counts }) =>
+    Object.entries(counts).map(([result, value]) => ({ labels: { job_name: job.name, result }, value })),
   );
   const of = (read: (state: JobState) => number | null) =>
-    states.flatMap((state) => {
+    entries.flatMap(({ state }) => {
       const value = read(state);
       return value === null ? [] : [{ labels: { job_name: state.name }, value: value / 1000 }];
     });

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { Failure } from "../../db/reason.ts";
-import { counter, type Family } from "../monitoring/families.ts";
+import { counter } from "../monitoring/families.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import { sleep } from "../runtime/run-every.ts";
 import { type ChildProcess, startChild } from "../runtime/supervise.ts";
@@ -12,15 +12,6 @@ export const READER_HOST = "reader";
 export const MCP_PATH = "/mcp";
 export const ALIVE_PATH = "/alive";
 export const READER_VARIABLE = "FUNDFEED_READER";
-
-export type ReaderProcess = {
-  /** Starts the reader if it does not run. Never rejects: returns 503 while the reader cannot respond. A response is complete, unless it is a stream of events. */
-  fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
-  /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
-  settled: () => Promise<void>;
-  families: () => Family[];
-  stop: () => Promise<void>;
-};
 
 type ReaderDeps = {
   command: readonly string[];
@@ -48,7 +39,7 @@ const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
 
-export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
+export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps) {
   const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
   let directory: string | undefined;
   let running: Running | undefined;
@@ -108,7 +99,8 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   };
 
   return {
-    fetch: async (path, request) => {
+    /** Starts the reader if it does not run. Never rejects: 503 while it cannot respond. Only a stream of events is not complete. */
+    fetch: async (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">): Promise<Response> => {
       const waitMs = notBefore - performance.now();
       if (isStopping || (running === undefined && waitMs > 0)) return unavailable(waitMs);
       let reader: Running | undefined;
@@ -124,6 +116,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
         return unavailable(notBefore - performance.now());
       }
     },
+    /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
     settled: async () => void (running !== undefined && (await isAlive(running))),
     families: () => [counter("fundfeed_reader_starts_total", "Starts of the process that renders the pages.", starts)],
     stop: async () => {

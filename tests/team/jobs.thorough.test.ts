@@ -4,11 +4,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
 import { readJobs, saveJobs } from "../../src/team/job-file.ts";
-import { createJobs, type Job, type Jobs } from "../../src/team/jobs.ts";
+import { createJobs, type Job } from "../../src/team/jobs.ts";
 import { HOUR_MS, MINUTE_MS } from "../../src/text/instant.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { runs as isRunning } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
+
+type Jobs = ReturnType<typeof createJobs>;
 
 const START = Date.parse("2026-11-23T12:00:00Z");
 

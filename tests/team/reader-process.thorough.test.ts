@@ -3,12 +3,12 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
-import { ALIVE_PATH, createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
+import { ALIVE_PATH, createReaderProcess } from "../../src/team/reader-process.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { runs } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const readers: ReaderProcess[] = [];
+const readers: ReturnType<typeof createReaderProcess>[] = [];
 afterAll(async () => {
   for (const reader of readers.splice(0)) await reader.stop();
   dropScratch();
