@@ -7,7 +7,7 @@ import { AS_OF, isRelativeMoment, readMoment } from "../text/moment.ts";
 import type { BrowsePage } from "./page.ts";
 import { Exact } from "./times.tsx";
 
-export type AsOf = { given: string; at: EpochMs };
+type AsOf = { given: string; at: EpochMs };
 
 /** The instant in an address; null if there is none; a message if it is not an instant of the past. */
 export function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValue | null {
