@@ -46,9 +46,9 @@ function openFile<Name extends DatabaseName>(kind: Name, directory: string, now:
   try {
     return openReader(directory, kind, mode, opening);
   } catch (error) {
+    if (!(error instanceof NoData)) throw error;
     // Before the first watch or key is stored, a new file in memory holds the same.
-    const isEmpty = kind === "watch" || (kind === "state" && isThere(directory, "catalog"));
-    if (error instanceof NoData && isEmpty) return openFile(kind, ":memory:", now, {});
+    if (kind === "watch" || (kind === "state" && isThere(directory, "catalog"))) return openFile(kind, ":memory:", now, {});
     throw error;
   }
 }
