@@ -83,7 +83,7 @@ describe("an option that is given twice", () => {
   );
 });
 
-test("each option and argument but lists of words, names, entries, lines, topics and files refuses a blank value", () => {
+test("each option and argument but lists of words, names, entries, topics and files refuses a blank value", () => {
   const taking = options.filter(({ command, option }) => {
     try {
       command.parseOptions([option.long ?? "", " "]);
@@ -97,7 +97,6 @@ test("each option and argument but lists of words, names, entries, lines, topics
   expect([...new Set(lists.map((each) => `${each.name()}, ${each.variadic}`))].sort()).toEqual([
     "entries, true",
     "file, true",
-    "line, true",
     "names, true",
     "topic, true",
     "words, true",
