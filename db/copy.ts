@@ -12,7 +12,6 @@ export type BothDatabases = { catalog: CatalogDb; state: StateDb };
 
 export type Copied = Record<string, number>;
 
-/** Called after each batch. */
 export type CopyProgress = (table: string, done: number, total: number) => void;
 
 /** Throws, with nothing changed, if a target is not a new database. Migrations are not copied: each engine has its own. */

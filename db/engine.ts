@@ -15,7 +15,6 @@ export type Sql<Name extends DatabaseName> = {
   all<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row[]>;
   /** Inserts one row and returns the value of its column `query.key`. On SQLite without `returning`, which would copy the whole row. */
   insert<Values>(query: Query<Values, never>, values: NoInfer<Values>): Promise<number>;
-  /** Returns how many rows it wrote. */
   run<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<number>;
   /** Passes any number of rows to `take` in batches, in one read transaction. `take` must not use the engine. */
   each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
@@ -37,7 +36,6 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
   /** Locks a name for all programs; undefined while another has it. On PostgreSQL it ends with its connection, so it protects no data. */
   tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
   makeRoomForWrites(): Promise<void>;
-  /** Damage in pages, indexes and references. */
   storageFaults(): Promise<string[]>;
   /** Whether this user may `vacuum`. Ask before erasing anything. */
   mayVacuum(): Promise<boolean>;

@@ -1,6 +1,5 @@
 /** Migrations: every change of a schema, in order. Tests open the data of every released version, so a released migration never changes. */
 
-/** `tag` is its file name. */
 export type Migration = { tag: string; sql: string };
 
 type Step = { n: number; tag: string; hash: string; statements: readonly string[] };

@@ -1,7 +1,6 @@
 /** Tells the SQLite files of this program from those of others: SQLite's header has a field for the program that made a file. */
 import type { Database } from "bun:sqlite";
 
-/** "ff" and two more letters, in ASCII. */
 const applicationIds = {
   "catalog.db": 0x66666374,
   "state.db": 0x66667374,

@@ -205,7 +205,6 @@ export function deleteBy<Table extends SQLiteTable, Name extends NameIn<Table>>(
 
 export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 
-/** The row that `select(fields)` returns. */
 export type SelectedRow<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
 
 /** Inserts all columns but `key`, an identity: Drizzle's own insert would give it a `null`, which PostgreSQL refuses. */

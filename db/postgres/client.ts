@@ -102,7 +102,6 @@ export function connect(url: string, options: ClientOptions) {
         pool.release(connection);
       }
     },
-    /** A connection of its own, without time limit. */
     async dedicated() {
       const connection = await pool.take(patience());
       const close = async () => pool.drop(connection); // Not released: its next user would find it without a time limit, or with a lock.

@@ -7,11 +7,9 @@ import { Failure } from "../reason.ts";
 
 export type Connection = {
   sql: SQL;
-  /** Resolves when the settings are made. */
   ready: Promise<void>;
   /** False once it is broken: Bun would open another one, without the settings. */
   isOpen: boolean;
-  /** Whether a transaction has it for itself. */
   isTaken: boolean;
   pending: number;
   process: string | undefined;

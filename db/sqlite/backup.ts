@@ -35,7 +35,6 @@ const LOCK = "partial";
 /** Windows neither replaces nor removes a file that a program has open, this one included. */
 const keepsOpenFiles = process.platform === "win32";
 
-/** Called before each step, which is one long statement. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
 /** Backs up `data`, whatever its version. Replaces an earlier backup only after the new one is complete and checked. */
@@ -107,7 +106,6 @@ function createDirectory(directory: string, names: readonly string[], fill: (par
   }
 }
 
-/** As far as they are empty. */
 function removeEmpty(directory: string, top: string): void {
   try {
     for (let path = directory; path.startsWith(top); path = dirname(path)) rmdirSync(path);

@@ -20,7 +20,6 @@ export const KEY_PREFIX = "ffk_live_";
 /** A key as its caller holds it: nothing stores or logs it. */
 type PlainKey = string & { readonly kind: "plain key" };
 
-/** The SHA-256 of a key, in hexadecimal. */
 export type KeyHash = string & { readonly kind: "key hash" };
 
 type RandomBytes = (count: number) => Uint8Array;
@@ -62,7 +61,6 @@ const useByDay = query({ after: use.day }, ({ after }) =>
     .orderBy(desc(use.day), asc(accounts.name), asc(keys.created_at), asc(keys.id)),
 );
 
-/** A stored key as an operator sees it, without the key itself. */
 export type KeyListing = RowsOf<typeof keyListings> & { state: "active" | "expired" | "revoked"; used_today: number };
 
 export type NewKey = { id: string; key: PlainKey; account: string; plan: string };

@@ -13,7 +13,6 @@ export type StoredSums = { generation: number; sums: { key_id: string; day: numb
 
 const useOfDay = selectSome(use, ["count"], "key_id", "day");
 
-/** The JSON of `AddedUse[]` as a table. */
 function addedRows(added: SQLWrapper, { jsonElements, jsonMember }: Dialect): SQL {
   const value = fragment.raw("value");
   const integer = (name: string) => fragment`cast(${jsonMember(value, name)} as bigint) as ${fragment.identifier(name)}`;

@@ -10,13 +10,11 @@ import { shownType } from "./list.ts";
 /** `since` is exclusive, `until` inclusive. The first bucket begins after `origin`, or `since`. */
 type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; origin?: EpochMs; types?: readonly string[] | undefined };
 
-/** An unknown severity is not counted. */
 export type EventCounts = Record<Severity, number>;
 
 const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };
 type Placeholders = Record<keyof typeof period, SQL>;
 const isInPeriod = ({ since, until }: Placeholders) => and(gt(events.detected_at, since), lte(events.detected_at, until));
-/** By instant, which is the order of an index. */
 const counted = {
   detected_at: events.detected_at,
   ...(Object.fromEntries(

@@ -21,7 +21,6 @@ import { parseStored } from "../text/stored-json.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
 import { type GroupEvent, isRepeat } from "./repeats.ts";
 
-/** After this event; `null` is the beginning. */
 export type FeedPosition = { seq: number; id: string } | null;
 
 /** The same in the order of a window, and valid for that one. */
@@ -253,7 +252,6 @@ function rankOf(severity: Severity): number {
 
 type IsRow = (record: WholeOpportunity, seq: number, duplicates: readonly WholeOpportunity[]) => boolean;
 
-/** The entry of each event with its size, or why there is none. */
 async function readEntries(
   sql: CatalogSql,
   heads: readonly Head[],

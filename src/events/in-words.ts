@@ -41,7 +41,6 @@ const labels: Readonly<Record<string, string>> = {
   "relationships.parent_id": "link to a parent opportunity",
 };
 
-/** They are put in quotes. */
 const TEXTS: readonly string[] = [
   "deadline_note",
   "title",
@@ -137,7 +136,6 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
 
 // ---- Money as text: what Grants.gov puts there in parts ("$500,000 total; 3 awards expected"), and the awards of SAM.gov.
 
-/** Without parts that repeat an amount that changed. */
 function moneyTextInWords({ previous, current }: Change, changes: readonly Change[]): string {
   const { removed, added } = moneyParts(previous, current, changes);
   const [gone, come] = [removed, added].map((parts) => `“${cutMoney(parts)}”`);

@@ -48,7 +48,6 @@ export const flatColumns = {
   deadline_note: column("due.note"),
 } satisfies Record<string, Column>;
 
-/** Of SQL and Parquet. */
 export const furtherColumns = {
   status_display: column("status_display"),
   contract_class: column("program.contract_class"),

@@ -18,7 +18,6 @@ export type FactValue = { text: string; filter?: { name: string; value: string }
 
 export type FactGroup = "when" | "offered by" | "offers" | "won" | "won before" | "for" | "record" | "related";
 
-/** `isEach`: each value has a line of its own. */
 export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
 
 export type RelatedRecords = Partial<Belonging> & { duplicates: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };

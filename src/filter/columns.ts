@@ -50,7 +50,6 @@ export function publishedWords({ organization: { agency, sub_agency } }: Publish
   return [agency, sub_agency].flatMap((name) => (name === null ? [] : [` ${plainWords(name)}`])).join("\n");
 }
 
-/** The awards that are stated, the smallest first. */
 function amountsOf({ funding }: WholeOpportunity): string[] {
   const amounts = [funding?.amount_min, funding?.amount_max].flatMap((amount) => amount ?? []);
   return amounts.filter(isDecimal).sort(compareDecimals);

@@ -138,7 +138,6 @@ function placeGiven(text: string): string {
 
 export type FieldName = keyof typeof fields;
 
-/** As they were given. */
 export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["read"]> };
 
 export const fieldNames = Object.keys(fields) as FieldName[];

@@ -14,7 +14,6 @@ import { UUID } from "../text/uuid.ts";
 import { type GivenValue, momentText } from "../text/value.ts";
 import { codesOf, columns, requirementsCell, type Scheme } from "./columns.ts";
 
-/** On the table `records` of search.db, with `?` for each value. */
 export type Condition = { sql: string; values: readonly (string | number)[] };
 
 export type Field<T> = GivenValue<T> & {
@@ -23,7 +22,6 @@ export type Field<T> = GivenValue<T> & {
   value: string;
   help: string;
   words: (value: T, now: EpochMs) => string;
-  /** `duplicates` are the other records of the same opportunity. */
   matches: (value: T, opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => boolean;
   condition: (value: T, now: EpochMs) => Condition;
 };
@@ -107,7 +105,6 @@ export const eligibilityField: Field<string> = {
 type CodeField = Pick<Field<string[]>, "help" | "label" | "choices"> & {
   column: Scheme;
   value?: string;
-  /** Throws a BadValue. */
   read: (text: string) => string;
   show?: (code: string) => string;
   fits: (code: string, sought: string) => boolean;

@@ -11,7 +11,6 @@ type Term = { kind: "word"; word: string; stem: string } | { kind: "phrase"; wor
 export type Group = {
   asked: string;
   terms: Term[];
-  /** Codes of agencies. What is of their parts counts, too. */
   agencies: string[];
   numbers: string[];
   /** In quotes or with a "+": what lacks it is not even shown among what has some of the words. */
@@ -139,7 +138,6 @@ function either(one: Group, other: Group): Group {
   };
 }
 
-/** Unless there are no others. */
 function withoutWords(groups: Group[], words: ReadonlySet<string>): Group[] {
   const isAmong = ({ terms: [term, another], agencies }: Group) =>
     term?.kind === "word" && another === undefined && agencies.length === 0 && words.has(term.word);
@@ -147,7 +145,6 @@ function withoutWords(groups: Group[], words: ReadonlySet<string>): Group[] {
   return others.length > 0 ? others : groups;
 }
 
-/** One group for words of the same stem. */
 function distinct(groups: readonly Group[]): Group[] {
   const byTerms = new Map<string, Group>();
   for (const group of groups) {

@@ -92,7 +92,6 @@ function undated(note: string | null, posted_at: string | null): Pick<Due, "kind
   return { kind: "none", verb: `no date stated${posted_at === null ? "" : `, posted ${posted_at.slice(0, 4)}`}` };
 }
 
-/** A longer note says more than that. */
 const ANYTIME_MAX = 100;
 
 /** How far apart the same expiry may be at two sources. */

@@ -42,7 +42,6 @@ const deleteLayouts = query({ seqs: listOf(layoutSightings.opportunity_seq) }, (
   deleteFrom(layoutSightings).where(inArray(layoutSightings.opportunity_seq, seqs)),
 );
 
-/** The account that readers get, and what files of each layout showed. */
 export type Sighting = LastSeen & { seq: number; lineage: string; layouts: ReadonlyMap<string, LastSeen> };
 
 /** What is noted of a source's records. */

@@ -27,14 +27,12 @@ import type { EpochMs } from "../text/instant.ts";
 
 /** The facet of a dead slot. */
 export const DEAD = 0;
-/** Earlier than any date. */
 const BEFORE_ALL = -8.64e15;
 /** By which each allowed facet lengthens the first scan: about what it costs in `followChains`. */
 const FACET_COST = 3;
 
 export type FacetSet = { flags: Uint8Array; ids: Uint32Array };
 
-/** Sizes that tests make small. */
 export type Sizes = {
   capacity: number;
   /** Least number of slots between two checkpoints. */
@@ -60,16 +58,13 @@ export type ListIndex = {
   gap: { start: number; end: number };
   /** By slot: `updated_at`. Ascending, except in the gap. */
   times: Float64Array;
-  /** By slot: the record's row number (`opportunities.seq`). */
   seqs: Uint32Array;
-  /** By slot: the facet's id, or `DEAD`. */
   facets: Uint32Array;
   /** By slot: the next older and the next newer slot of the same facet. Meaningless for dead slots. */
   older: Uint32Array;
   newer: Uint32Array;
   /** By row number: the record's live slot. */
   slots: Uint32Array;
-  /** By facet: its newest slot, the head of its chain. */
   heads: Uint32Array;
   /** One more than the greatest facet id. */
   facetEnd: number;
@@ -189,7 +184,6 @@ export function newestFirst(index: ListIndex, allowed: FacetSet | null, from: nu
   return found;
 }
 
-/** Adds to `found` until there are `count`. */
 function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number, found: number[]): void {
   for (let slot = to - 1; slot >= from && found.length < count; slot--) {
     const facet = facets[slot] as number;
@@ -197,7 +191,6 @@ function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to:
   }
 }
 
-/** Without those before `from`. */
 function headsOf({ heads }: Checkpoint, allowed: FacetSet | null, from: number): Uint32Array {
   const length = allowed?.ids.length ?? heads.length;
   const newest = new Uint32Array(length);

@@ -95,7 +95,6 @@ function matchingSeqs({ index, facets }: ReadModel, filter: ListFilter, bounds: 
   return slots.map((slot) => index.seqs[slot] as number);
 }
 
-/** The slot before which the page's records are. */
 function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   if (after === null) return index.end;
   if (anchor === undefined) return firstSlotAfter(index, after.time - 1);

@@ -4,10 +4,8 @@ import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { parseStored } from "../text/stored-json.ts";
 
-/** The known statuses. Upstreams may state others. */
 export const statuses = ["forecast", "pre_release", "open", "closing_soon", "closed", "awarded", "cancelled", "archived"] as const;
 
-/** The known program types. Records may have others. */
 export const programTypes = [
   "SBIR",
   "STTR",
@@ -170,7 +168,6 @@ export const onlyExported = {
 
 const { lineage, earlier_ids, status_basis, ...sometimes } = onlyExported;
 
-/** A line of `export`. Its schema is published (docs/reference/schemas). */
 export const ExportedRecord = Type.Composite(
   [
     Opportunity,

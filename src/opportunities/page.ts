@@ -5,7 +5,6 @@ import type { EpochMs } from "../text/instant.ts";
 
 export type Position = { time: EpochMs; id: string };
 
-/** The next page starts after `next`. */
 export type ListPage = { documents: Uint8Array[]; next: Position | null };
 
 /** A page ends with the document that reaches this size, even if more were asked for. Most pages of 100 have less than a megabyte. */

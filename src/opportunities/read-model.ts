@@ -21,7 +21,6 @@ const AFTER_ALL_IDS = "z";
 type Contents = {
   index: ListIndex;
   facets: Facets;
-  /** The last record that was read, in the order of (`updated_at`, id). */
   readUntil: Position;
 };
 

@@ -121,7 +121,6 @@ export async function listParts(sql: Reading, id: string, limit: number): Promis
   return (await sql.all(partsOf, { parent_id: id, limit })).map((part) => part.id).filter((part) => part !== id);
 }
 
-/** The first of its parts, and how many it has in all. */
 export type Belonging = { parent: WholeOpportunity | undefined; parts: WholeOpportunity[]; total: number };
 
 /** The record that a record belongs to, and those that belong to it. */

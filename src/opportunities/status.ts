@@ -4,7 +4,6 @@ import type { Opportunity, Status } from "./opportunity.ts";
 
 export const openStatuses: readonly string[] = ["open", "closing_soon"];
 
-/** Statuses of what can be applied for, now or later. */
 export const unendedStatuses: readonly string[] = ["forecast", "pre_release", ...openStatuses];
 
 /** An open opportunity is closing soon for this long before `closes_at`. */

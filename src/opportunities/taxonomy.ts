@@ -1,6 +1,5 @@
 /** Codes of a classification, in words. */
 
-/** Grants.gov's categories of funding activity, by code. */
 export const fundingActivities: Readonly<Record<string, string>> = {
   ACA: "Affordable Care Act",
   AG: "Agriculture",

@@ -9,7 +9,6 @@ import type { Change, OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
-/** Events that are undone: those of an import, or all of a period. */
 export type Undone = { importId: number; since: EpochMs } | { since: EpochMs };
 
 const bounds = { source: opportunities.source, since: events.detected_at };

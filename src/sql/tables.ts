@@ -54,7 +54,6 @@ const indexes: Readonly<Record<string, string>> = {
   changes_by_event: "changes (event)",
 };
 
-/** How much a match in each column weighs. */
 const searched = {
   upstream_id: 20,
   solicitation_id: 20,
@@ -179,7 +178,6 @@ const TRIGGERS =
     `insert into search (search, rowid, id, ${searchedNames.join(", ")}) values ('delete', ${searchedOf("old")});`,
   );
 
-/** What each row of the other views has of its opportunity. */
 export const ofOpportunityNames = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"];
 const ofOpportunity = ofOpportunityNames.map((name) => `opportunities.${name}`).join(", ");
 

@@ -22,9 +22,7 @@ export const STOPPED = "it was stopped";
 
 /** For longer failures, a watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
-/** A mail server may refuse an address for so long. */
 export const REFUSED_MAX_MS = DAY_MS;
-/** Unless the receiver asks for more. */
 const DELAY_MAX_MS = 6 * HOUR_MS;
 const ASKED_MAX_MS = DAY_MS;
 

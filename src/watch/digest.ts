@@ -97,7 +97,6 @@ export function moreInWords({ entries, more, above, ofChanges }: DigestSection):
   return [...(more > 0 ? [hidden] : []), ...(above > 0 ? [others] : [])].join("; ");
 }
 
-/** "1 critical change, 3 other changes, 2 new". */
 function summaryOf(counts: Message["data"]["counts"], critical: number): string {
   const others = counts.changed - critical;
   const parts = [

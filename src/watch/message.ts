@@ -99,7 +99,6 @@ export function countsInWords(counts: MessageCounts): string {
   return parts.flatMap(([count, what]) => (count > 0 ? [`${withCommas(count)} ${what}`] : [])).join(", ");
 }
 
-/** Well below the limits of receivers. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
 /** What is cut ends with "…". */
@@ -140,7 +139,6 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
   return {
     items,
     room: () => (isFull ? 0 : itemsMax - items.length),
-    /** Returns how many it added. */
     add: (more: readonly MessageItem[]): number => {
       for (const [added, item] of more.entries()) {
         bytes += jsonBytes(item) + 1;
@@ -155,7 +153,6 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
 
 type Cut = <T>(value: T) => T;
 
-/** Cuts as little as possible. */
 function cutToFit<T>(make: (cut: Cut, listMax: number) => T): T {
   for (let halvings = 0; ; halvings++) {
     const [text, list] = [TEXT_MAX, LIST_MAX].map((max) => Math.floor(max / 2 ** halvings)) as [number, number];

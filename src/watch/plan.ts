@@ -33,7 +33,6 @@ type Planning = {
   matching: readonly string[];
   /** A record that is missing here is a group of its own. */
   groupsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
-  /** After now, the next one first. */
   dueUntil: (until: EpochMs) => readonly Deadline[];
   now: EpochMs;
   newId: () => string;
@@ -122,7 +121,6 @@ function compared({ position: { matched, reminded, muted }, matching, groupsOf }
 
 type DueReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
 
-/** Due and not sent. */
 async function readReminders(
   { catalog, watch: { definition }, position, dueUntil, now }: Planning,
   { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,

@@ -12,7 +12,6 @@ export type WatchPosition = {
   feed: FeedPosition;
   matched: ReadonlySet<string>;
   checked_at: EpochMs;
-  /** Of future due dates. */
   reminded: readonly Reminder[];
   muted: ReadonlySet<string>;
 };

@@ -31,14 +31,11 @@ export type RunContext = {
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
   /** Sends the messages of a member as one mail with this id, or one to its channel. Throws like `send`. */
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
-  /** Why this machine cannot use the receiver. */
   setupFault: (watch: Watch) => string | null;
-  /** Why no message can be sent now, whatever its receiver. */
   blocked?: () => string | null;
   stop: AbortSignal;
   /** A watch then leaves the rest to the next run, so that a slow receiver does not delay others. */
   timeLimitMs?: number | undefined;
-  /** Tests set it low. */
   itemsMax?: number;
 };
 
@@ -122,7 +119,6 @@ async function pendingNow(context: RunContext, running: Running): Promise<Pendin
   }
 }
 
-/** Undefined if there is none, or if the schedule does not allow one yet. */
 async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext, running: Running): Promise<PendingMessage | undefined> {
   const { watch } = running;
   const now = machine.now();
@@ -152,7 +148,6 @@ async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext
   return (await storePending(db, watch, next)) ? pendingOf(db, watch) : undefined;
 }
 
-/** If the next attempt may begin. */
 async function deliver(context: RunContext, parts: readonly Part[]): Promise<void> {
   const { machine, db, stop } = context;
   const startedAt = machine.now();

@@ -5,7 +5,6 @@ export const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday",
 /** When people begin to read mail. */
 const DEFAULT_TIME = "08:00";
 
-/** "day 08:00", "monday 17:30". */
 export type Schedule = string;
 
 type Scheduled = { every?: Schedule; zone: string };

@@ -5,7 +5,6 @@ import type { Zone } from "./watch.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
-/** More would fill the channel. */
 const ENTRIES_MAX = 8;
 /** For notifications, and for programs that do not support blocks. */
 const TEXT_MAX = 3500;

@@ -22,7 +22,6 @@ type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiv
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The address is read from state.db for each message, so that a member who was removed gets none. */
 type MemberReceiver = { to: "member" };
-/** A member's channel of Teams. */
 export type ChannelReceiver = { to: "channel"; host: string; sealed: string };
 export type Receiver =
   | { to: "stdout" }
@@ -49,7 +48,6 @@ export type WatchDefinition = {
   every?: Schedule;
   note?: string;
   title?: string;
-  /** Of followed opportunities. */
   follows?: true;
   receiver: Receiver;
   zone: Zone;
@@ -71,7 +69,6 @@ type PendingRow = typeof pending.$inferSelect;
 /** For one of its receivers. Each has its own position, messages and state. */
 export type Watch = Pick<WatchRow, "key" | "name" | "created_at" | "owner"> & { definition: WatchDefinition };
 
-/** The receiver had everything until `checked_at`. */
 export type WatchStatus = Pick<WatchRow, "checked_at" | "delivered_at" | "delivered_total" | "failed_total" | "paused"> & {
   pending: PendingMessage | null;
 };

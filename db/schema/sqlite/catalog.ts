@@ -63,14 +63,12 @@ export const opportunities = sqliteTable(
     stored_at: integer().notNull(),
     facet_id: integer().notNull(),
     status_basis: text({ enum: ["stated", "dates"] }).notNull(),
-    /** When the clock changes the record next; null if it never will. */
     turns_at: integer(),
     canonical_id: text(),
     parent_id: text(),
     /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
     hash: bytes().notNull(),
     document: bytes().notNull(),
-    /** UTF-8 JSON of a `Sidecar`. */
     sidecar: bytes().notNull(),
     restored_at: integer(),
     restored_updated_at: integer(),
@@ -134,7 +132,6 @@ export const layoutSightings = sqliteTable(
   "layout_sightings",
   {
     opportunity_seq: integer().notNull(),
-    /** The format, and the kind of its files: "grants-gov xml". */
     layout: text().notNull(),
     seen_at: integer().notNull(),
     missed_at: integer(),
@@ -207,7 +204,6 @@ export const imports = sqliteTable(
     id: integer().primaryKey(),
     format: text().notNull(),
     files: text().notNull(),
-    /** JSON: codes of the sources that the files hold. */
     sources: text().notNull(),
     snapshot: integer().notNull(),
     as_of: integer(),

@@ -43,7 +43,6 @@ export const keys = sqliteTable(
   (table) => [index("keys_generation").on(table.generation)],
 );
 
-/** Who may become a member: an address, or a domain as `@lab.example`. */
 export const allowed = sqliteTable("allowed", {
   entry: text().primaryKey(),
   added_at: integer().notNull(),

@@ -12,7 +12,6 @@ export const watches = sqliteTable(
     name: text().notNull(),
     place: integer().notNull(),
     created_at: integer().notNull(),
-    /** JSON of a `WatchDefinition`. */
     definition: text().notNull(),
     /** The id of a member. The address is in `state.db` alone. */
     owner: text(),
@@ -69,7 +68,6 @@ export const pendingMatched = sqliteTable(
       .notNull()
       .references(() => pending.watch, follow),
     id: text().notNull(),
-    /** 1: it matches; 0: it no longer does. */
     joins: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
