@@ -11,7 +11,7 @@ import {
   inArray,
   is,
   Param,
-  Placeholder,
+  type Placeholder,
   SQL,
   type SQLWrapper,
   sql,
@@ -87,12 +87,11 @@ function render<Values>(parameters: Parameters, built: SQLWrapper): Rendered<Val
   // Constants are written into the text. A bound one may decide the plan, and SQLite then prepares the statement again for each execution.
   const { sql: text, params } = sqlite.sqlToQuery(built.getSQL().inlineParams());
   const readers = params.map((param) => {
-    const value = is(param, Param) ? param.value : param;
-    if (!is(value, Placeholder)) return () => value as Value;
-    const { name } = value;
-    return isJson(parameters[name])
-      ? (values: Readonly<Record<string, unknown>>) => jsonOfList(values[name] as readonly unknown[])
-      : (values: Readonly<Record<string, unknown>>) => values[name] as Value;
+    const { name } = (is(param, Param) ? param.value : param) as Placeholder;
+    const parameter = parameters[name];
+    const isJson = parameter !== undefined && "kind" in parameter && parameter.kind !== "value";
+    return (values: Readonly<Record<string, unknown>>) =>
+      isJson ? jsonOfList(values[name] as readonly unknown[]) : (values[name] as Value);
   });
   return { text, bind: (values) => readers.map((read) => read(values as Readonly<Record<string, unknown>>)) };
 }
@@ -102,9 +101,6 @@ function jsonOfList(list: readonly unknown[]): string {
   requireStorable(list.filter((item) => typeof item === "string"));
   return JSON.stringify(list);
 }
-
-const isJson = (parameter: Parameter | undefined) =>
-  parameter !== undefined && "kind" in parameter && (parameter.kind === "list" || parameter.kind === "json");
 
 function placeholdersFor<Given extends Parameters>(parameters: Given, dialect: Dialect): PlaceholdersFor<Given> {
   const entries = Object.entries(parameters).map(([name, parameter]) => {

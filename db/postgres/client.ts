@@ -37,6 +37,19 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
+async function send(connection: Connection, statement: string, values: readonly Value[] = []) {
+  await connection.ready;
+  if (!connection.isOpen) throw connectionClosed();
+  return await connection.sql.unsafe(numbered(statement), [...values]);
+}
+
+function executorOf(run: (statement: string, values: readonly Value[]) => ReturnType<typeof send>): Executor {
+  return {
+    rows: async (statement, values) => withIntegers(await run(statement, values)),
+    execute: async (statement, values) => (await run(statement, values)).affectedRows,
+  };
+}
+
 /** Connects to a database at the first statement. */
 export function connect(url: string, options: ClientOptions) {
   const { schema, connections = CONNECTIONS, statementTimeoutMs = STATEMENT_TIMEOUT_MS, readOnly = false } = options;
@@ -62,35 +75,21 @@ export function connect(url: string, options: ClientOptions) {
     }
   }
 
-  async function send(connection: Connection, statement: string, values: readonly Value[] = []) {
-    await connection.ready;
-    if (!connection.isOpen) throw connectionClosed();
-    return await connection.sql.unsafe(statement, [...values]);
-  }
-
-  type Send = (statement: string, values: readonly Value[]) => ReturnType<typeof send>;
-  const sendOnAny: Send = (statement, values) => pool.share((connection) => send(connection, statement, values));
-  const sendOn =
-    (connection: Connection): Send =>
-    (statement, values) =>
-      send(connection, statement, values);
-
-  function executorOf(run: Send, limited: typeof withDeadline = withDeadline): Executor {
-    const query = (statement: string, values: readonly Value[]) => limited(run(numbered(statement), values));
-    return {
-      rows: async (statement, values) => withIntegers(await query(statement, values)),
-      execute: async (statement, values) => (await query(statement, values)).affectedRows,
-    };
-  }
-
+  const onAny = executorOf((...sent) => withDeadline(pool.share((connection) => send(connection, ...sent))));
   return {
-    ...retrying(executorOf(sendOnAny)),
+    ...onAny,
+    /** Sends a statement again that a replica cancelled. It then reads a newer state. */
+    rows: <Row>(statement: string, values: readonly Value[]) =>
+      onAny.rows<Row>(statement, values).catch((error: unknown) => {
+        if (sqlStateOf(error) !== CONFLICT_WITH_RECOVERY) throw error;
+        return onAny.rows<Row>(statement, values);
+      }),
     /** Runs `work` between `begin` and a commit, on its own connection. */
     async inTransaction<T>(begin: string, work: (connection: Executor) => Promise<T>): Promise<T> {
       const connection = await pool.take(patience());
       try {
         await withDeadline(send(connection, begin));
-        const result = await work(executorOf(sendOn(connection)));
+        const result = await work(executorOf((...sent) => withDeadline(send(connection, ...sent))));
         // If a statement failed and the error was caught, the server rolls back at the commit without an error.
         const { command } = await withDeadline(send(connection, "commit"));
         if (command !== "COMMIT") throw new Failure("Cannot commit: a statement of this transaction has failed");
@@ -111,7 +110,7 @@ export function connect(url: string, options: ClientOptions) {
         await close();
         throw error;
       }
-      return { ...executorOf(sendOn(connection), unlimited), close };
+      return { ...executorOf((...sent) => send(connection, ...sent)), close };
     },
     /** Throws if a pooler stands between that gives a connection to others between two statements. */
     requireSessions: () => pool.requireSessions(patience()),
@@ -121,22 +120,6 @@ export function connect(url: string, options: ClientOptions) {
 
 /** A replica cancelled a statement, because its primary vacuumed rows that it could see. */
 const CONFLICT_WITH_RECOVERY = "40001";
-
-/** Sent again, it reads a newer state. */
-function retrying(executor: Executor): Executor {
-  return {
-    ...executor,
-    rows: <Row>(statement: string, values: readonly Value[]) =>
-      executor.rows<Row>(statement, values).catch((error: unknown) => {
-        if (sqlStateOf(error) !== CONFLICT_WITH_RECOVERY) throw error;
-        return executor.rows<Row>(statement, values);
-      }),
-  };
-}
-
-async function unlimited<T>(response: Promise<T>): Promise<T> {
-  return response;
-}
 
 const [BOOL, INT8, NUMERIC] = [16, 20, 1700];
 

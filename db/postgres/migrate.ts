@@ -25,7 +25,8 @@ export type Kind = keyof typeof schemas;
 
 /** Migrates a schema, and creates the other one, so that both can be copied and granted. Returns the schemas that were older. */
 export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
-  if ((await haveBothSchemas(client)) && (await schemaVersionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
+  const present = await client.rows("select 1 from pg_namespace where nspname in (?, ?)", Object.values(schemas));
+  if (present.length === 2 && (await schemaVersionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
   const versions = await inUnlimitedTransaction(client, async (connection) => {
     await connection.rows("select pg_advisory_xact_lock(?)", [MIGRATING]);
     // The usual limit again: while a statement waits for a table, all later requests for that table wait behind it.
@@ -75,10 +76,6 @@ async function migrateSchema(connection: Executor, kind: Kind, now: number): Pro
     await connection.execute(`insert into "${schema}".migrations values (?, ?, ?, ?)`, [n, tag, hash, now]);
   }
   return { schema, from: applied.length, to: postgresMigrations[kind].length };
-}
-
-async function haveBothSchemas(executor: Executor): Promise<boolean> {
-  return (await executor.rows("select 1 from pg_namespace where nspname in (?, ?)", Object.values(schemas))).length === 2;
 }
 
 function appliedTo(executor: Executor, schema: string): Promise<{ hash: string }[]> {

@@ -215,11 +215,6 @@ export function randomText(length: number, randomBytes: RandomBytes): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text);
-  let sum = "";
-  while (sum.length < CHECKSUM_LENGTH) {
-    sum += ALPHABET.charAt(rest % 62);
-    rest = Math.floor(rest / 62);
-  }
-  return sum;
+  const sum = crc32(text);
+  return Array.from({ length: CHECKSUM_LENGTH }, (_, n) => ALPHABET.charAt(Math.floor(sum / 62 ** n) % 62)).join("");
 }

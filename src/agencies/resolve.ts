@@ -1,6 +1,6 @@
 /** Resolves the agency of a record, by the codes of its upstream, then by the published names, then by words in the name of its office. (E-59) */
 import { codesOfOffice } from "./offices.ts";
-import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
+import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin, levelOf } from "./table.ts";
 
 /** What a record says about its agency. `codes` are those of its upstream, `numbers` those of the opportunity. */
 export type PublishedAgency = {
@@ -30,7 +30,7 @@ export function resolveAgency({ codes, agency, sub_agency, issuing_office, numbe
 function resolve(codes: readonly string[], names: readonly (string | null)[], office: string | null, numbered: string): string | undefined {
   let found = codes
     .map((code) => codeOfUpstream(code))
-    .reduce((before, code) => (depthOf(code) >= depthOf(before) ? code : before), undefined);
+    .reduce((before, code) => (levelOf(code ?? "") >= levelOf(before ?? "") ? code : before), undefined);
   for (const name of names) if (name !== null) found = withName(found, name);
   if (found === undefined) return undefined;
   if (office !== null) {
@@ -38,10 +38,6 @@ function resolve(codes: readonly string[], names: readonly (string | null)[], of
     for (const code of codesOfOffice(office)) found = narrowed(found, [code]);
   }
   return narrowed(found, [codeOfUpstream(numbered) ?? ""]);
-}
-
-function depthOf(code: string | undefined): number {
-  return code === undefined ? 0 : code.split(".").length;
 }
 
 /** The table's code for a number, or "": NIH:CA of RFA-CA-26-001, by its institute; DODAAC:M of M6785426R0001, by its service. */

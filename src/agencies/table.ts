@@ -92,6 +92,11 @@ export function isWithin(code: string, parent: string): boolean {
   return code === parent || code.startsWith(`${parent}.`);
 }
 
+/** 1 for a department, 0 for no code. */
+export function levelOf(code: string): number {
+  return code === "" ? 0 : code.split(".").length;
+}
+
 /** The code of an agency after those of all that it is a part of: DOD, DOD.NAVY, DOD.NAVY.ONR. */
 export function withParents(code: string): string[] {
   const parts = code.split(".");

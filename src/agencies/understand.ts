@@ -9,6 +9,7 @@ import {
   codesOfName,
   hasParts,
   isWithin,
+  levelOf,
   listAgencies,
   withParents,
 } from "./table.ts";
@@ -67,10 +68,6 @@ function codesOfPartNamed(text: string): readonly string[] {
 function highest(codes: readonly string[]): readonly string[] {
   const level = Math.min(...codes.map(levelOf));
   return codes.filter((each) => levelOf(each) === level);
-}
-
-function levelOf(code: string): number {
-  return code.split(".").length;
 }
 
 /** "National Institutes of Health (NIH) and its institutes". */

@@ -50,3 +50,8 @@ export const OpportunityEvent = object({
 
 export type Change = { field: string; previous: unknown; current: unknown };
 export type OpportunityEvent = Static<typeof OpportunityEvent>;
+
+/** How severe it is, beside other severities. */
+export function severityRank(severity: string): number {
+  return severities.indexOf(severity as Severity);
+}

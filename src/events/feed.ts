@@ -18,7 +18,7 @@ import { readGroups } from "../opportunities/related.ts";
 import { readSilentSources, type SilentSources } from "../sources/freshness.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
-import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
+import { eventTypes, type OpportunityEvent, type Severity, severities, severityRank } from "./event.ts";
 import { type GroupEvent, isRepeat } from "./repeats.ts";
 
 export type FeedPosition = { seq: number; id: string } | null;
@@ -238,16 +238,12 @@ function isWanted(
     detected_at > since &&
     detected_at <= until &&
     (types === undefined || types.includes(shown(type, eventTypes))) &&
-    (atLeast === undefined || rankOf(shown(severity, severities)) >= rankOf(atLeast))
+    (atLeast === undefined || severityRank(shown(severity, severities)) >= severityRank(atLeast))
   );
 }
 
 function shown<Known extends string>(given: string, known: readonly (Known | "unknown")[]): Known | "unknown" {
   return known.find((each) => each === given) ?? "unknown";
-}
-
-function rankOf(severity: Severity): number {
-  return severities.indexOf(severity);
 }
 
 type IsRow = (record: WholeOpportunity, seq: number, duplicates: readonly WholeOpportunity[]) => boolean;

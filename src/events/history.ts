@@ -18,10 +18,8 @@ export async function readHistory(catalog: CatalogDb, id: string): Promise<Oppor
   return (await catalog.all(eventsOf, { id })).map(({ document }) => parseStored(document));
 }
 
-type HistoryPage = { events: OpportunityEvent[]; total: number; next: string | undefined };
-
 /** The events behind the one with the id `after`, at most `limit`; `undefined` if that one is not in the history, which is the oldest first. */
-export function historyPage(history: readonly OpportunityEvent[], after: string | undefined, limit: number): HistoryPage | undefined {
+export function historyPage(history: readonly OpportunityEvent[], after: string | undefined, limit: number) {
   const newest = history.toReversed();
   const start = after === undefined ? 0 : newest.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && start === 0) return undefined;

@@ -88,7 +88,7 @@ function isRepetition({ field, previous, current }: Change, changes: readonly Ch
   const other = (name: string) => changes.find((each) => each.field === name);
   if (field === "funding.display") {
     const { removed, added } = moneyParts(previous, current, changes);
-    return hasAmounts(changes) && removed.length + added.length === 0;
+    return changes.some((each) => each.field.startsWith("funding.amount_")) && removed.length + added.length === 0;
   }
   const closing = other("dates.closes_at");
   return field === "dates.response_at" && closing !== undefined && closing.previous === previous && closing.current === current;
@@ -149,13 +149,9 @@ function moneyParts(previous: unknown, current: unknown, changes: readonly Chang
   const amounts = changes.filter(({ field }) => field.startsWith("funding.amount_"));
   const [earlier, later] = [amounts.map((each) => each.previous).filter(isAmount), amounts.map((each) => each.current).filter(isAmount)];
   return {
-    removed: before.filter((part) => !after.includes(part) && !(hasAmounts(changes) && repeatsAmounts(part, earlier))),
-    added: after.filter((part) => !before.includes(part) && !(hasAmounts(changes) && repeatsAmounts(part, later))),
+    removed: before.filter((part) => !after.includes(part) && !(amounts.length > 0 && repeatsAmounts(part, earlier))),
+    added: after.filter((part) => !before.includes(part) && !(amounts.length > 0 && repeatsAmounts(part, later))),
   };
-}
-
-function hasAmounts(changes: readonly Change[]): boolean {
-  return changes.some(({ field }) => field.startsWith("funding.amount_"));
 }
 
 /** Only days if the time of day is the same. `undefined` unless both values are timestamps. */

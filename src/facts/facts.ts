@@ -81,8 +81,11 @@ export function factsOf(opportunity: WholeOpportunity, { duplicates, parent, ear
     fact("changed", "Changed", "record", [dateInWords(opportunity.updated_at)]),
     fact("stored", "Stored", "record", [dateInWords(opportunity.created_at)]),
     ...duplicates.map((duplicate) => {
+      const { url } = duplicate.source;
       const isCanonical = duplicate.id === opportunity.relationships.canonical_id;
-      return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [recordFact(duplicate)]);
+      return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [
+        { text: recordInWords(duplicate), record: duplicate.id, ...(url !== null && { url }) },
+      ]);
     }),
     fact("parent", "Belongs to", "related", belongsTo === undefined ? [] : [belongsTo]),
   ];
@@ -119,10 +122,6 @@ export function briefFacts({ organization, number, status, source, due, open_to,
 /** "SBIR.gov, 22-586, open": a record in the list of linked records. */
 export function recordInWords(record: Opportunity): string {
   return `${record.source.name}, ${numberInWords(record)}, ${statusInWords(record.status)}`;
-}
-
-function recordFact(record: WholeOpportunity): FactValue {
-  return { text: recordInWords(record), record: record.id, ...(record.source.url === null ? {} : { url: record.source.url }) };
 }
 
 type Given = FactValue | string | null;

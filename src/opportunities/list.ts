@@ -44,7 +44,11 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
     const seqs = matchingSeqs(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
     const shown = await documentsOf(model, seqs.slice(0, limit));
     // Otherwise a record has moved meanwhile, and the page would show it where it no longer is.
-    if (shown.every((document) => isNewest(model.index, document))) return pageOf(shown, seqs.length > shown.length);
+    if (shown.every((document) => isNewest(model.index, document))) {
+      const last = shown.at(-1);
+      const next = seqs.length > shown.length && last !== undefined ? { time: last.updated_at, id: last.id } : null;
+      return { documents: shown.map(({ document }) => document), next };
+    }
   }
   throw new Unavailable("Cannot list opportunities: records changed during each attempt. If this persists, run fundfeed check");
 }
@@ -114,10 +118,4 @@ async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly n
   const shown = await rowsOfOnePage<StoredDocument>(rows, ({ seq }) => db.get(documentBySeq, { seq }));
   for (const document of shown) if (bySeq.has(document.seq)) keepDocument(documents, document);
   return shown;
-}
-
-function pageOf(shown: readonly StoredDocument[], hasMore: boolean): ListPage {
-  const last = shown.at(-1);
-  const next = hasMore && last !== undefined ? { time: last.updated_at, id: last.id } : null;
-  return { documents: shown.map(({ document }) => document), next };
 }

@@ -1,7 +1,7 @@
 /** Records as they were stored at an instant: folded back from their events, byte for byte. (E-85) */
-import { and, asc, desc, eq, sql as fragment, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, sql as fragment, getTableColumns, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { listOf, pick, query, type RowsOf, select, selectFrom } from "../../db/query.ts";
+import { listOf, query, type RowsOf, select, selectFrom } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { erasure } from "../changes/contacts.ts";
 import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
@@ -30,23 +30,8 @@ const updatedAt = (asOf: SQL<number>) => {
   const { updated_at, restored_updated_at, created_at } = opportunities;
   return fragment<number>`case when ${lte(updated_at, asOf)} then ${updated_at} else coalesce((${lastChange}), ${restored_updated_at}, ${created_at}) end`;
 };
-const recordColumns = pick(
-  opportunities,
-  "seq",
-  "id",
-  "lineage",
-  "created_at",
-  "updated_at",
-  "stored_at",
-  "restored_at",
-  "status_basis",
-  "turns_at",
-  "source_opportunity_id",
-  "document",
-  "sidecar",
-);
 const recordsWith = (asOf: SQL<number>, which: SQL) =>
-  select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
+  select({ ...getTableColumns(opportunities), past_updated_at: updatedAt(asOf) })
     .from(opportunities)
     .where(which);
 const recordsById = query({ ids: listOf(opportunities.id), asOf: opportunities.updated_at }, ({ ids, asOf }) =>

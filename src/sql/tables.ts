@@ -113,7 +113,7 @@ insert into search (search, rank) values ('rank', 'bm25(0, ${Object.values(searc
 // ---- What follows from the documents: codes, contacts, attachments, changed fields and the full-text index. Triggers keep it in step.
 
 /** The rows of a table that come from a row of another. `given` is that row; `from` begins the list of tables. */
-type Derived = { table: string; of: "opportunities" | "events"; by: string; rows: (given: string, from: string) => string };
+type Derived = { table: string; of: "opportunities" | "events"; rows: (given: string, from: string) => string };
 
 const codes = (scheme: string, column: string) => (given: string, from: string) =>
   `select '${scheme}', value, ${given}.rowid from ${from}json_each(${given}.${column})`;
@@ -122,7 +122,6 @@ const derived: readonly Derived[] = [
   {
     table: "classifications",
     of: "opportunities",
-    by: "opportunity",
     rows: (given, from) => `
     ${codes("naics", "naics_codes")(given, from)}
     union all ${codes("set_aside", "set_aside_types")(given, from)}
@@ -134,7 +133,6 @@ const derived: readonly Derived[] = [
   {
     table: "contacts",
     of: "opportunities",
-    by: "opportunity",
     rows: (given, from) => `
     select ${given}.rowid, key, value ->> 'name', value ->> 'role', value ->> 'email', value ->> 'phone'
       from ${from}json_each(${given}.document, '$.contacts') where type = 'object'`,
@@ -142,7 +140,6 @@ const derived: readonly Derived[] = [
   {
     table: "attachments",
     of: "opportunities",
-    by: "opportunity",
     rows: (given, from) => `
     select ${given}.rowid, key, value ->> 'name', value ->> 'kind', value ->> 'size', value ->> 'url'
       from ${from}json_each(${given}.attachments) where type = 'object'`,
@@ -150,7 +147,6 @@ const derived: readonly Derived[] = [
   {
     table: "changes",
     of: "events",
-    by: "event",
     rows: (given, from) => `
     select value ->> 'field', ${given}.rowid, key from ${from}json_each(${given}.document, '$.changes') where value ->> 'field' is not null`,
   },
@@ -161,7 +157,7 @@ const derivedFrom = (of: Derived["of"]) => derived.filter((each) => each.of === 
 
 function triggersOf(of: Derived["of"], addMore = "", removeMore = ""): string {
   const add = derivedFrom(of).map(({ table, rows }) => `insert or ignore into ${table} ${rows("new", "")};`);
-  const remove = derivedFrom(of).map(({ table, by }) => `delete from ${table} where ${by} = old.rowid;`);
+  const remove = derivedFrom(of).map(({ table }) => `delete from ${table} where ${of === "events" ? "event" : "opportunity"} = old.rowid;`);
   const [added, removed] = [[addMore, ...add].join("\n  "), [removeMore, ...remove].join("\n  ")];
   return `
 create trigger ${of}_inserted after insert on ${of} begin ${added} end;

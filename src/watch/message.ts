@@ -108,12 +108,11 @@ const PART_BYTES_MAX = 100_000;
 /** Then an opportunity of any content has less than PART_BYTES_MAX. */
 const HALVINGS_MAX = 5;
 
+/** A row, the other records of the opportunity, and when it is due. */
+export type MessageRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
+
 /** An opportunity as messages show it. */
-export function messageOpportunity({
-  opportunity,
-  duplicates,
-  due,
-}: Pick<FeedEntry, "opportunity" | "duplicates" | "due">): MessageOpportunity {
+export function messageOpportunity({ opportunity, duplicates, due }: MessageRow): MessageOpportunity {
   const { contacts, description, value_estimate, ...rest } = withoutSidecar(opportunity);
   return cutToFit((cut) => cut({ ...rest, ...briefOf(opportunity, due, duplicates) })) as MessageOpportunity;
 }

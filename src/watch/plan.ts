@@ -12,7 +12,16 @@ import { readDuplicates } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { Deadline } from "../search/deadlines.ts";
 import { type EpochMs, formatInstant, minuteOf, parseInstantMs } from "../text/instant.ts";
-import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
+import {
+  itemsUpTo,
+  type Message,
+  type MessageCounts,
+  type MessageItem,
+  type MessageRow,
+  messageEvent,
+  messageOpportunity,
+  roomIn,
+} from "./message.ts";
 import type { PlannedMessage } from "./pending.ts";
 import type { WatchPosition } from "./position.ts";
 import { type Reminder, remindersAt } from "./schedule.ts";
@@ -71,7 +80,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const { arrivals, gone, concerns } = comparison;
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Returns those that had room. */
-  const addFirst = async (ids: readonly string[], item: (row: PlannedRow) => MessageItem): Promise<string[]> => {
+  const addFirst = async (ids: readonly string[], item: (row: MessageRow) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readItems(catalog, first, now);
     const next = found[page.add(found.map(item))];
@@ -119,7 +128,7 @@ function compared({ position: { matched, reminded, muted }, matching, groupsOf }
   };
 }
 
-type DueReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
+type DueReminder = { row: MessageRow; reminder: Reminder; dueAt: string };
 
 async function readReminders(
   { catalog, watch: { definition }, position, dueUntil, now }: Planning,
@@ -236,7 +245,7 @@ async function readChanges(
 
 const itemOf =
   (kind: "new" | "left") =>
-  (row: PlannedRow): MessageItem => ({ kind, opportunity: messageOpportunity(row) });
+  (row: MessageRow): MessageItem => ({ kind, opportunity: messageOpportunity(row) });
 
 function changedItem({ event, at, ...row }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(row) };
@@ -246,9 +255,7 @@ function dueItem({ row, reminder: { days }, dueAt }: DueReminder): MessageItem {
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
 }
 
-type PlannedRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
-
-async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<PlannedRow[]> {
+async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<MessageRow[]> {
   const [opportunities, duplicates] = [await readOpportunities(catalog, ids, now), await readDuplicates(catalog, ids, now)];
   return opportunities.map((opportunity) => {
     const others = duplicates.get(opportunity.id) ?? [];

@@ -149,7 +149,7 @@ async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext
 }
 
 async function deliver(context: RunContext, parts: readonly Part[]): Promise<void> {
-  const { machine, db, stop } = context;
+  const { machine, db, stop, send, sendToMember } = context;
   const startedAt = machine.now();
   const fail = (failed: readonly Part[], reasonOf: (part: Part) => WatchOutcome["failure"]) => {
     for (const part of failed) {
@@ -168,7 +168,10 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
   if (parts.some(({ running, pending }) => pending.mail === null && isOfMember(running.watch.definition.receiver)))
     await joinInMail(db, ids, mail); // Outside the attempt, because an error in writing watch.db is not a failure of the receiver.
   try {
-    await sendParts(context, parts, mail);
+    const sent = parts.map(({ running, pending }) => ({ watch: running.watch, message: pending }));
+    const [first] = sent;
+    if (first !== undefined && !isOfMember(first.watch.definition.receiver)) await send(first.watch, first.message, stop);
+    else await sendToMember(sent, mail, stop);
   } catch (error) {
     if (stop.aborted) return fail(parts, () => ({ reason: messageOf(error), retry_at: null, tried: true })); // The receiver has not failed.
     const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
@@ -185,17 +188,6 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
     running.outcome.messages++;
     for (const kind of ["new", "changed", "due", "left"] as const) running.outcome.counts[kind] += pending.counts[kind];
   }
-}
-
-async function sendParts({ stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
-  const [first] = parts;
-  if (first === undefined) return;
-  if (!isOfMember(first.running.watch.definition.receiver)) return send(first.running.watch, first.pending, stop);
-  await sendToMember(
-    parts.map(({ running, pending }) => ({ watch: running.watch, message: pending })),
-    mail,
-    stop,
-  );
 }
 
 function mailIdOf(ids: readonly string[]): string {

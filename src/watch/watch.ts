@@ -17,7 +17,7 @@ export type HttpReceiver = {
 
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
 /** Slack, a program that takes its incoming webhooks, or Teams. */
-type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
+type ChatReceiver<To extends "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
 /** Several addresses are separate receivers, so that what one refused is not sent to the others again. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The address is read from state.db for each message, so that a member who was removed gets none. */
