@@ -1,7 +1,4 @@
-/**
- * Statements that Drizzle builds from the schema, each declared once with named parameters. It is rendered at its first use, so that a
- * request pays nothing for Drizzle. PostgreSQL reads SQLite's text, but for what `dialect.ts` spells differently.
- */
+/** Statements that Drizzle builds at their first use. PostgreSQL reads SQLite's text, but for what `dialect.ts` spells differently. */
 import {
   and,
   type Column,

@@ -1,17 +1,12 @@
 /**
- * Bun's client for PostgreSQL (1.4.5), with what it lacks:
- *
- * - It waits without limit for a server that became unreachable. So `withDeadline` limits it.
- * - A statement waits for a slow one on its connection. So what may take long, or waits for a lock, has its own (`inTransaction`, `dedicated`).
- * - It rounds fractions in integer columns and replaces half surrogate pairs. So `requireStorable` refuses them before.
- * - `? is null` alone is an error, `cast(? as text) is null` is not: PostgreSQL infers the type. A text for json is encoded again.
- * - Without values, a text may have several statements.
+ * Bun's client for PostgreSQL (1.4.5), with what it lacks: it waits without limit for a server that became unreachable, a statement waits for a
+ * slow one on its connection, and fractions in integer columns and half surrogate pairs are altered. PostgreSQL infers types: `? is null` alone
+ * is an error, `cast(? as text) is null` is not, and a text for json is encoded again.
  */
 import type { SQL } from "bun";
 import { Failure, sqlStateOf } from "../reason.ts";
 import type { Value } from "../value.ts";
 import { type Connection, connectionClosed, createConnections } from "./connections.ts";
-import { numbered } from "./placeholders.ts";
 
 export type ClientOptions = {
   schema: string;
@@ -144,3 +139,17 @@ function asInteger(value: unknown): number | null {
   if (!Number.isSafeInteger(number)) throw new Failure(`Cannot read ${value}: it is not an integer below 2^53`);
   return number;
 }
+
+/** Replaces `?` by `$1`, `$2` and so on, outside of strings, quoted names and comments. JSON operators that contain `?` cannot be used. */
+export function numbered(statement: string): string {
+  const known = translated.get(statement);
+  if (known !== undefined) return known;
+  let count = 0;
+  const text = statement.replace(SKIPPED_OR_PLACEHOLDER, (token) => (token === "?" ? `$${++count}` : token));
+  translated.set(statement, text);
+  return text;
+}
+
+const SKIPPED_OR_PLACEHOLDER = /'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\?/gs;
+
+const translated = new Map<string, string>();

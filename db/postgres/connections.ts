@@ -1,7 +1,4 @@
-/**
- * Bun's own pool sends settings as startup parameters, which PgBouncer refuses, and does not say which connection runs a statement. So each
- * connection is a pool of one, and its first statement makes the settings.
- */
+/** Bun's own pool sends settings as startup parameters, which PgBouncer refuses. So each connection is a pool of one that makes its settings. */
 import { SQL } from "bun";
 import { Failure } from "../reason.ts";
 

@@ -1,17 +1,12 @@
-/**
- * Descriptors of files that SQLite has open, too. A process that closes any descriptor of a file loses SQLite's locks on it (fcntl(2)). So
- * each file has one, which is closed after the last connection.
- */
+/** A process that closes any descriptor of a file loses SQLite's locks on it (fcntl(2)). So each file has one, closed after the last user. */
 import { closeSync, openSync } from "node:fs";
 import { identityOf } from "../file-identity.ts";
-
-type SharedDescriptor = { descriptor: number; release: () => void };
 
 /** By the file's identity, which no other file can get while this one is open. */
 const shared = new Map<string, { descriptor: number; users: number }>();
 
 /** Call `release` only after the connection to the file is closed. Throws if there is no file. */
-export function shareDescriptor(path: string): SharedDescriptor {
+export function shareDescriptor(path: string): { descriptor: number; release: () => void } {
   const present = shared.get(identityOf(path) ?? "");
   const descriptor = present?.descriptor ?? openSync(path, "r");
   const identity = identityOf(descriptor) ?? "";

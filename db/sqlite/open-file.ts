@@ -62,10 +62,7 @@ function checkpoint(sqlite: Database): boolean {
 /** The offset of the checksum in the header of the wal-index (sqlite.org/walformat.html, section 2.1). */
 const CHECKSUM_AT = 40;
 
-/**
- * Takes a descriptor of the wal-index. Every commit changes the checksum in its header, which is read as a double: one short read, because
- * every request asks, and half the cost of `pragma data_version`. After one that is NaN, the caller refreshes once too often. (E-29)
- */
+/** Every commit changes the checksum of the wal-index, one short read at half the cost of `pragma data_version`. A NaN is never equal. (E-29) */
 function commitMark(index: number): () => number {
   const checksum = new Float64Array(1);
   const bytes = new Uint8Array(checksum.buffer);

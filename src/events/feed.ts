@@ -1,7 +1,4 @@
-/**
- * The events of all opportunities. Row numbers follow the order of commits, because there is one writer at a time (D-31); `detected_at` does
- * not, because an imported history brings events from long ago. (E-47)
- */
+/** Row numbers follow the order of commits, as there is one writer (D-31); `detected_at` does not: histories bring old events. (E-47) */
 import { and, asc, desc, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select, selectAmong, selectFrom, selectSome } from "../../db/query.ts";

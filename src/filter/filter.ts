@@ -1,7 +1,4 @@
-/**
- * Filters on opportunities: one table declares each field, for options, `--match` files, opportunities and rows of search.db. A filter holds
- * texts as they were given, so `30d` means 30 days from whenever it is used. (E-136)
- */
+/** One table declares each field, for all doors and search.db. Texts stay as given: `30d` counts from whenever it is used. (E-136) */
 import { Failure } from "../../db/reason.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";

@@ -1,7 +1,4 @@
-/**
- * Who won earlier rounds of the same call: award notices of SAM.gov with the same key of office and title. Precision before recall: of all real
- * files, 27 awards are shown, all right. Titles of nearly the same words would add wrong ones.
- */
+/** Who won earlier rounds: SAM.gov's award notices of the same office and title. Precision before recall: of all real files, 27, all right. */
 import { hash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { and, desc, eq, lte } from "drizzle-orm";

@@ -5,9 +5,9 @@ import { parameter, pick, query, select, selectBy, selectFrom, selectSome } from
 import { Failure } from "../../db/reason.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
-import { createDocuments, type Documents } from "./documents.ts";
+import { createDocuments, type Documents, documentFields, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
-import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
+import { append, compact, createListIndex, isNewest, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 
 /** It takes some 2 ms, during which the server handles no other request. */
@@ -146,4 +146,16 @@ export async function catalogIdentity(db: CatalogDb): Promise<string> {
 /** The catalog's cursor secret, or `undefined` if there is none. It is made with the catalog; copies and replicas have the same. */
 export async function findCursorSecret(db: CatalogDb): Promise<Uint8Array | undefined> {
   return (await db.get(settingByName, { name: "cursor_secret" }))?.value;
+}
+
+const documentById = selectSome(opportunities, documentFields, "id");
+
+/** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
+export async function getOpportunity(model: ReadModel, id: string): Promise<StoredDocument | undefined> {
+  await updateModel(model);
+  const kept = keptDocument(model.documents, id);
+  if (kept !== undefined && isNewest(model.index, kept)) return kept;
+  const read = await model.db.get(documentById, { id });
+  if (read !== undefined) keepDocument(model.documents, read);
+  return read;
 }

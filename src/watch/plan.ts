@@ -1,7 +1,4 @@
-/**
- * Plans the next message of a watch. What matches is read before the feed. A change stored in between is still reported, because an opportunity
- * stays matched until a message says that it left. (E-51)
- */
+/** What matches is read before the feed: a change in between is reported, as it stays matched until a message says that it left. (E-51) */
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";

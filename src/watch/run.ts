@@ -73,7 +73,10 @@ type Part = { running: Running; pending: PendingMessage };
 
 /** Runs one watch, or all of a member, whose messages become one mail: mail programs drop a second one with a known id. */
 async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
-  const all = watches.map(begun);
+  const all = watches.map((watch): Running => {
+    const nothing = { messages: 0, counts: { ...NOTHING_COUNTED }, waits_until: null, failure: null, paused: null };
+    return { watch, outcome: { watch: watch.name, to: receiverName(watch.definition.receiver), ...nothing }, isDone: false };
+  });
   const startedAt = performance.now(); // Not the machine's clock, which may be set.
   do {
     const parts: Part[] = [];
@@ -86,11 +89,6 @@ async function runTogether(context: RunContext, watches: readonly Watch[]): Prom
     for (const together of Map.groupBy(parts, ({ pending }) => pending.mail).values()) await deliver(context, together);
   } while (performance.now() - startedAt < (context.timeLimitMs ?? Number.POSITIVE_INFINITY));
   return all;
-}
-
-function begun(watch: Watch): Running {
-  const nothing = { messages: 0, counts: { ...NOTHING_COUNTED }, waits_until: null, failure: null, paused: null };
-  return { watch, outcome: { watch: watch.name, to: receiverName(watch.definition.receiver), ...nothing }, isDone: false };
 }
 
 async function pendingNow(context: RunContext, running: Running): Promise<PendingMessage | undefined> {

@@ -10,10 +10,9 @@ import { positionAt, readFeed, readWindow, windowOrders } from "../../src/events
 import { listOpportunityEvents } from "../../src/events/list.ts";
 import { listImports } from "../../src/import/import-log.ts";
 import { createMetrics, metricsText } from "../../src/monitoring/metrics.ts";
-import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
-import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { createReadModel, getOpportunity } from "../../src/opportunities/read-model.ts";
 import { readFreshness } from "../../src/sources/freshness.ts";
 import { readNews } from "../../src/sources/news.ts";
 import { newestPostedDates, requireSources } from "../../src/sources/source.ts";

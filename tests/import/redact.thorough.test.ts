@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { SQL } from "bun";
 import type { Executor } from "../../db/postgres/client.ts";
+import { numbered } from "../../db/postgres/client.ts";
 import { openPostgres } from "../../db/postgres/open.ts";
-import { numbered } from "../../db/postgres/placeholders.ts";
 import { rewriteTables } from "../../db/postgres/rewrite.ts";
 import type { Value } from "../../db/value.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";

@@ -1,10 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { createDocuments, keepDocument, keptDocument } from "../../src/opportunities/documents.ts";
-import { getOpportunity } from "../../src/opportunities/get.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
-import { createReadModel } from "../../src/opportunities/read-model.ts";
+import { createReadModel, getOpportunity } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";

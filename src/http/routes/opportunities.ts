@@ -1,8 +1,8 @@
 /** The list, and one opportunity. */
 import { Elysia } from "elysia";
-import { getOpportunity } from "../../opportunities/get.ts";
 import { type ListFilter, listOpportunities } from "../../opportunities/list.ts";
 import { programTypes, statuses } from "../../opportunities/opportunity.ts";
+import { getOpportunity } from "../../opportunities/read-model.ts";
 import { fold } from "../../text/fold.ts";
 import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
