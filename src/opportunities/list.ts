@@ -43,12 +43,10 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
 
     const seqs = matchingSeqs(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
     const shown = await documentsOf(model, seqs.slice(0, limit));
+    const last = shown.at(-1);
+    const next = seqs.length > shown.length && last !== undefined ? { time: last.updated_at, id: last.id } : null;
     // Otherwise a record has moved meanwhile, and the page would show it where it no longer is.
-    if (shown.every((document) => isNewest(model.index, document))) {
-      const last = shown.at(-1);
-      const next = seqs.length > shown.length && last !== undefined ? { time: last.updated_at, id: last.id } : null;
-      return { documents: shown.map(({ document }) => document), next };
-    }
+    if (shown.every((document) => isNewest(model.index, document))) return { documents: shown.map(({ document }) => document), next };
   }
   throw new Unavailable("Cannot list opportunities: records changed during each attempt. If this persists, run fundfeed check");
 }
