@@ -292,7 +292,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     file: "src/agencies/resolve.ts",
-    from: "depthOf(code) >= depthOf(before) ? code : before",
+    from: `levelOf(code ?? "") >= levelOf(before ?? "") ? code : before`,
     to: "code",
     promise: "of several codes, the one of the smallest agency decides",
     tests: ["agencies/resolve.test.ts"],
