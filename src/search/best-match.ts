@@ -14,6 +14,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
 import { type Candidate, COUNTED_MAX, candidatesFor } from "./candidates.ts";
+import { feedbackOf } from "./feedback.ts";
 import { probing } from "./find.ts";
 import { countGroups, type GroupCounts } from "./group-counts.ts";
 import { MATCH, MATCHING, PARTIAL } from "./masks.ts";
@@ -34,6 +35,8 @@ const BLOCKS_MAX = 20;
 const CANDIDATES = BLOCK * BLOCKS_MAX;
 /** Characters of a description that are read for the score. */
 const DESCRIPTION_MAX = 12_000;
+/** What a title with all words that the best results share adds, as a share of the highest score. */
+const FEEDBACK_WEIGHT = 0.1;
 /** Records with the number that was asked for. */
 const NUMBERED_MAX = 50;
 
@@ -89,6 +92,7 @@ export async function bestMatches(
   const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
   const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
   const score = scorerOf(question, candidates.idf);
+  const groupOf = groupsByWord(question);
   let { isWhole } = candidates;
   for (let block = 0; block * BLOCK < best.length && ranked.length <= offset + limit; block++) {
     if (block > 0 && budget.isSpent()) {
@@ -97,10 +101,11 @@ export async function bestMatches(
     }
     const among = idsOf(sqlite, best.slice(block * BLOCK, (block + 1) * BLOCK));
     ranked.push(
-      ...groups.first(block < BLOCKS_MAX ? await compared(catalog, among, looked, { score, worthOf }, now) : among.map(uncompared)),
+      ...groups.first(
+        block < BLOCKS_MAX ? await compared(catalog, among, looked, { score, worthOf, groupOf }, now) : among.map(uncompared),
+      ),
     );
   }
-  const groupOf = groupsByWord(question);
   return {
     found: ranked.slice(offset, offset + limit).map(({ texts, ...each }) => {
       return { ...each, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
@@ -298,7 +303,7 @@ async function compared(
   catalog: CatalogDb,
   rows: readonly CandidateRow[],
   { question: { groups, numbers }, candidates: { bits } }: Looked,
-  { score, worthOf }: { score: ReturnType<typeof scorerOf>; worthOf: Worth },
+  { score, worthOf, groupOf }: { score: ReturnType<typeof scorerOf>; worthOf: Worth; groupOf: ReturnType<typeof groupsByWord> },
   now: EpochMs,
 ): Promise<Ranked[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -319,7 +324,15 @@ async function compared(
     return { id: opportunity.id, isMatch, isFar, missing, named: others, texts: titleAndText(texts), score: worth, seq };
   });
   const isFirst = ({ isMatch, isFar }: Ranked) => Number(isMatch && !isFar);
-  return scored.sort((left, right) => isFirst(right) - isFirst(left) || right.score - left.score || right.seq - left.seq);
+  const inOrder = (some: typeof scored) =>
+    some.toSorted((left, right) => isFirst(right) - isFirst(left) || right.score - left.score || right.seq - left.seq);
+  const ordered = inOrder(scored);
+  const best = Math.max(0, ...scored.map(({ score }) => score));
+  const feedback = feedbackOf(
+    ordered.map(({ texts: [title = ""] }) => title),
+    (word) => groupOf(word) !== undefined,
+  );
+  return inOrder(ordered.map((each, n) => ({ ...each, score: each.score + FEEDBACK_WEIGHT * best * (feedback[n] ?? 0) })));
 }
 
 /**

@@ -45,9 +45,10 @@ export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQues
   const { groups, ...question } = readQuestion(text);
   const corrections: SpelledQuestion["corrections"] = [];
   const meant: Group[] = [];
-  const spelled = groups.map((group): SpelledGroup => {
+  const inNames = new Set(synonymsIn(groups).flatMap(({ groups: places }) => places));
+  const spelled = groups.map((group, place): SpelledGroup => {
     const { spellings, records } = spellingsOf(group, vocabulary);
-    const near = nearOf(group, records, vocabulary);
+    const near = inNames.has(place) ? undefined : nearOf(group, records, vocabulary); // The word of a known name is no mistake.
     if (near !== undefined) corrections.push({ asked: group.asked, also: near.word, records: near.records });
     meant.push(near === undefined ? group : { ...group, terms: [{ kind: "word", word: near.word, stem: near.stem }] });
     return { ...group, spellings, phrases: phrasesOf(group), near: near === undefined ? [] : [near] };

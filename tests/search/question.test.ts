@@ -29,6 +29,7 @@ const records: Readonly<Record<string, number>> = {
   semiconducting: 10,
   semiconductor: 60,
   coral: 2,
+  port: 90,
   oral: 300,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
@@ -42,6 +43,7 @@ const near: Readonly<Record<string, string>> = {
   semiconducter: "semiconductor",
   semiconducted: "semiconductor",
   coral: "oral",
+  porta: "port",
 };
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter(({ word }) => stemOf(word) === stem),
@@ -87,6 +89,11 @@ test.each([
 test("a word that no record has is corrected although its stem is known, and a rare word only if it begins alike", () => {
   expect(spell("semiconducter").corrections).toEqual([{ asked: "semiconducter", also: "semiconductor", records: 0 }]);
   expect(spell("semiconducting semiconducted coral").corrections).toEqual([]);
+});
+
+test("the word of a known name is no mistake", () => {
+  expect(spell("porta").corrections).toEqual([{ asked: "porta", also: "port", records: 0 }]);
+  expect(spell("porta potty").corrections).toEqual([]);
 });
 
 test("other names are known of the word that was meant", () => {
