@@ -30,6 +30,8 @@ export type SpelledQuestion = Omit<Question, "groups"> & {
 const [STEM_WEIGHT, NEAR_WEIGHT] = [0.9, 0.8];
 /** The weight of a synonym. */
 export const SYNONYM_WEIGHT = 0.6;
+/** The most synonyms of one question: each is a query of its own, and no judged question gained from more. */
+const SYNONYMS_MAX = 12;
 /** The forms of the last word of a synonym: "unmanned aerial vehicle", "unmanned aerial vehicles". */
 const FORMS_MAX = 4;
 /**
@@ -53,10 +55,13 @@ export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQues
     meant.push(near === undefined ? group : { ...group, terms: [{ kind: "word", word: near.word, stem: near.stem }] });
     return { ...group, spellings, phrases: phrasesOf(group), near: near === undefined ? [] : [near] };
   });
+  let left = SYNONYMS_MAX;
   const synonyms = synonymsIn(meant).flatMap(({ asked, groups: places, names }) => {
     const known = names.flatMap((name) => {
-      const near = namedOf(name, vocabulary);
-      return near === undefined ? [] : [{ name, near }];
+      const near = left > 0 ? namedOf(name, vocabulary) : undefined;
+      if (near === undefined) return [];
+      left--;
+      return [{ name, near }];
     });
     for (const place of places) spelled[place]?.near.push(...known.map(({ near }) => near));
     return known.length === 0 ? [] : [{ asked, also: known.map(({ name }) => name) }];

@@ -91,6 +91,13 @@ test("a word that no record has is corrected although its stem is known, and a r
   expect(spell("semiconducting semiconducted coral").corrections).toEqual([]);
 });
 
+test("at most twelve other names are looked for", () => {
+  const knowing: Vocabulary = { ...vocabulary, has: () => true, withStem: (stem) => [{ word: stem, records: 9 }] };
+  const also = (text: string) => spellQuestion(text, knowing).synonyms.flatMap(({ also }) => also).length;
+  expect(also("prison")).toBeGreaterThan(1);
+  expect(also("prison jail elderly cancer drone trash boat veteran child refugee fence dog")).toBe(12);
+});
+
 test("the word of a known name is no mistake", () => {
   expect(spell("porta").corrections).toEqual([{ asked: "porta", also: "port", records: 0 }]);
   expect(spell("porta potty").corrections).toEqual([]);
