@@ -48,12 +48,13 @@ function matches(list: string, etag: string): boolean {
 
 /** The three forms of an HTTP-date (§5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT", with "Sunday, 06-Nov-94", and "Sun Nov  6 08:49:37 1994". */
 const HTTP_DATE =
-  /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d) [\d:]{8} \d{4})$/;
+  /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4} (?:\d\d:){2}\d\d GMT|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d (?:\d\d:){2}\d\d GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d) (?:\d\d:){2}\d\d \d{4})$/;
 
 /** The instant of an HTTP-date; `undefined` for any other text: the header is then ignored. */
 export function parseHttpDate(text: string): EpochMs | undefined {
   const [, ...days] = HTTP_DATE.exec(text) ?? [];
-  const ms = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  const inFullYear = text.replace(/-(?=[0-6]\d )/, "-20"); // `Date.parse` takes 51 for 1951, which is less than 50 years ahead.
+  const ms = Date.parse(text.endsWith("GMT") ? inFullYear : `${text} GMT`);
   const isInMonth = days.some((day) => Number(day) === new Date(ms).getUTCDate()); // `Date.parse` takes Nov 31 for Dec 1.
   return isInMonth ? ms : undefined;
 }

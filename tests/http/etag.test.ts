@@ -33,6 +33,8 @@ describe("parseHttpDate()", () => {
 
   test.each([
     ["Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777_000],
+    ["Monday, 06-Nov-51 08:49:37 GMT", 2_582_873_377_000],
+    ["Sunday, 06-Nov-70 08:49:37 GMT", 26_729_377_000],
     ["Sun Nov  6 08:49:37 1994", 784_111_777_000],
     ["Sun Nov 16 08:49:37 1994", 784_975_777_000],
     ["sun, 06 Nov 1994 08:49:37 GMT", undefined],
@@ -40,6 +42,7 @@ describe("parseHttpDate()", () => {
     ["Sun, 6 Nov 1994 08:49:37 GMT", undefined],
     ["Sun, 06 Nov 1994 24:00:00 GMT", undefined],
     ["Sun, 31 Nov 1994 08:49:37 GMT", undefined],
+    ["Sun, 06 Nov 1994 ::::::49 GMT", undefined],
     ["1994-11-06", undefined],
     ["", undefined],
   ])("reads %j as %p", (text, expected) => {
