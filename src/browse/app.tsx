@@ -201,9 +201,10 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
 
   function memberContext({ headers }: Request, { member, ...context }: PageContext): MemberContext | undefined {
+    if (member === undefined) return undefined; // Before the form is read: without `up`, anyone can send one.
     const form = headers.get(FORM_HEADER);
     const sent = form === null ? undefined : sentForm(form);
-    return member && { ...context, member: member.id, watches: member.watches, sent, hosts: options.up?.hosts ?? [] };
+    return { ...context, member: member.id, watches: member.watches, sent, hosts: options.up?.hosts ?? [] };
   }
 
   function memberPage(

@@ -185,5 +185,6 @@ const sortNames: Readonly<Record<Sort, string>> = {
 export function SortField({ form, usual }: { form: SearchForm; usual: Sort }) {
   const others = sorts.filter((sort) => sort !== usual).map((code) => ({ code, name: sortNames[code] }));
   const options = [{ code: "", name: `${sortNames[usual]} (default)` }, ...others];
-  return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={form.given.sort ?? ""} />;
+  const { sort = "" } = form.given;
+  return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={sort === usual ? "" : sort} />;
 }

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { HtmlValidate } from "html-validate/node";
+import { FORM_HEADER } from "../../src/browse/addresses.ts";
 import type { PageContext } from "../../src/browse/page.ts";
 import { sourcesPage } from "../../src/browse/sources-page.tsx";
 import { recordInWords } from "../../src/facts/facts.ts";
@@ -65,6 +66,10 @@ describe("a request", () => {
   test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])("with %s is refused", async (method) => {
     const response = await get("/", { method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  test("with the form of a member, which only another process of the server may send, finds no member", async () => {
+    expect((await get("/watches", { headers: { [FORM_HEADER]: "no form" } })).status).toBe(404);
   });
 
   test("with HEAD gets the headers alone", async () => {
@@ -232,6 +237,12 @@ describe("the first page", () => {
     const page = await html("/");
     expect(page).toContain('<option value="" selected="">best match (default)</option>');
     expect(await found(/<a href="(\/\?sort=updated)">/.exec(page)?.[1] ?? "")).toBeGreaterThan(400);
+    const offered = [...(await html("/?sort=updated")).matchAll(/<option value="(\w*)"( selected="")?>/g)].map(([, code, chosen]) => [
+      code,
+      chosen !== undefined,
+    ]);
+    expect(offered).toContainEqual(["", true]);
+    expect(offered.map(([code]) => code)).not.toContain("updated"); // It is the default, which is offered as such.
   });
 });
 
