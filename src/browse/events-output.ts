@@ -57,7 +57,9 @@ export const eventsOutput = {
 
 /** The page of events that an address asks for, or a problem that names every parameter that was refused. */
 export async function eventsResponse(request: Request, catalog: CatalogDb): Promise<Response> {
-  const { given, errors } = readFields(new URL(request.url).searchParams, fields, "parameter", 0);
+  const { searchParams } = new URL(request.url);
+  const { given, errors } = readFields(searchParams, fields, "parameter", 0);
+  for (const [name, text] of searchParams) if (text.trim() === "") errors.set(name, "It must not be empty."); // Not taken for all events.
   if (errors.size > 0) return refused(errors);
   const { opportunity, after } = given;
   const limit = Number(given.limit ?? EVENTS_MAX);

@@ -105,6 +105,8 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
       ["limit=1001", "limit"],
       ["limit=1&limit=2", "limit"],
       ["opportunity=x", "opportunity"],
+      ["opportunity=", "opportunity"],
+      ["after=", "after"],
       [`opportunity=${Array.from({ length: 101 }, (_, n) => idOf(n))}`, "opportunity"],
       ["after=x", "after"],
       ["words=x", ""],
