@@ -99,7 +99,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     if (code === "") return rejected("topicCode must not be blank");
     if (id !== "" && count > TOPICS_OF_ID_MAX)
       return { ...rejected(`more than ${TOPICS_OF_ID_MAX} topics have its topicId`), source: SOURCE, lineage: code };
-    const questions = survey.questions.get(id);
+    const questions = survey.questions.get(id)?.all;
     const whole = { ...topic, ...(questions && { questions }), ...survey.details.get(id)?.value };
     const record = toDraft(whole, context);
     return { kind: "record", record, partial: "omits", reconcile: (stored) => reconciled(whole, record, stored) };
@@ -116,13 +116,13 @@ const TOPICS_OF_ID_MAX = 10;
 type Survey = {
   topics: Set<string>;
   details: Map<string, { input: Input; line: number; raw: unknown; value: JsonObject }>;
-  questions: Map<string, JsonObject[]>;
+  questions: Map<string, { input: Input; all: JsonObject[] }>;
   total: number;
 };
 
 async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   const survey: Survey = { topics: new Set(), details: new Map(), questions: new Map(), total: 0 };
-  let after: string | undefined;
+  let after = "";
   const around = (document: unknown) => {
     survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
   };
@@ -134,10 +134,10 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     else if (!("questionId" in value)) {
       survey.details.set(id, { ...piece, input, value });
       after = id;
-    } else if (after !== undefined) {
-      const questions = survey.questions.get(after) ?? [];
-      survey.questions.set(after, questions);
-      questions.push(value);
+    } else if (after !== "") {
+      const known = survey.questions.get(after);
+      if (known?.input === input) known.all.push(value);
+      else survey.questions.set(after, { input, all: [value] }); // As of details, the last file counts.
     } else
       throw new InvalidInput(input.name, "it does not say which topic its questions are about; give that topic's details file before it");
   }

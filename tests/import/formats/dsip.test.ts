@@ -238,6 +238,19 @@ describe("questions", () => {
     expect(drafts.map((draft) => draft.questions)).toEqual([undefined, [{ question: "Why?", answer: null }]]);
   });
 
+  test("of two files of one topic are those of the last", async () => {
+    const details = () => textInput(JSON.stringify({ topicId: "a1_1", objective: "" }), "details.json");
+    const { drafts } = await readFormat(dsip, [search(aTopic()), details(), questions("old.json"), details(), questions("new.json")]);
+    expect(drafts[0]?.questions).toEqual([{ question: "Why?", answer: null }]);
+  });
+
+  test("after details without an id fail the import", async () => {
+    const details = textInput(JSON.stringify({ topicId: "", objective: "" }), "details.json");
+    await expect(readFormat(dsip, [search(aTopic()), details, questions("qa.json")])).rejects.toThrow(
+      "which topic its questions are about",
+    );
+  });
+
   test("may be among the details of many topics", async () => {
     const details = textInput(
       JSON.stringify([{ topicId: "a1_1", objective: "<p>Less noise</p>", questions: [{ questionId: 1, question: "Why?" }] }]),
