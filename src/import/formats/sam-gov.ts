@@ -13,18 +13,8 @@ import { programType } from "../program-type.ts";
 import { csvRows, encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import {
-  columnTexts,
-  distinct,
-  elementsOf,
-  type FoundElement,
-  itemsOf,
-  joined,
-  orNull,
-  type ReadItem,
-  rejected,
-  saysTheSame,
-} from "./items.ts";
+import { isSameText } from "./grants-gov/same.ts";
+import { columnTexts, distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, type ReadItem, rejected } from "./items.ts";
 import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
@@ -418,7 +408,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
   return {
     ...draft,
-    ...(saysTheSame(draft.description, description) ? { summary, description } : {}),
+    ...(isSameText(draft.description, description) ? { summary, description } : {}),
     // The page backend has only the codes of set-asides, and the other layouts have old or new words.
     ...(hasSameSetAsides && (notice.setAsideLabel === "" || hasWords) && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }

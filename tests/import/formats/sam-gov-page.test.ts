@@ -375,6 +375,14 @@ test("texts that differ in line breaks alone are one text", async () => {
   for (const again of [() => take(catalog, [crlf]), () => layouts.details(catalog)]) expect(await again()).toMatchObject({ events: 0 });
 });
 
+test("a link that leads elsewhere is a change, and other mark-up is none", async () => {
+  const catalog = await atNow();
+  const withBody = (body: string) => take(catalog, { ...detail, description: [{ body }] });
+  await withBody('<p>See <a href="https://example.gov/old">the list</a></p>');
+  expect(await withBody('<div>See <a href="https://example.gov/old">the list</a></div>')).toMatchObject({ events: 0 });
+  expect(await withBody('<p>See <a href="https://example.gov/new">the list</a></p>')).toMatchObject({ events: 1 });
+});
+
 test("a draft leaves no trace beside the published version", async () => {
   const catalog = await atNow();
   const draft = {

@@ -64,7 +64,8 @@ function isSameAgency(one: string | null | undefined, other: string | null | und
   return code != null && code === otherCode;
 }
 
-function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
+/** Whether two texts are equal but for mark-up, entities and blanks. Where a link leads is not mark-up. */
+export function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
   return saysTheSame(one, other) && targetsIn(one ?? "") === targetsIn(other);
 }
 
