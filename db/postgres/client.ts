@@ -1,7 +1,8 @@
 /**
  * Bun's client for PostgreSQL (1.4.5), with what it lacks: it waits without limit for a server that became unreachable, a statement waits for a
  * slow one on its connection, and fractions in integer columns and half surrogate pairs are altered. PostgreSQL infers types: `? is null` alone
- * is an error, `cast(? as text) is null` is not, and a text for json is encoded again.
+ * is an error, `cast(? as text) is null` is not, and a text for json is encoded again. Only a text without values may have several statements.
+ * If a table changes, statements that were prepared fail inside of a transaction.
  */
 import type { SQL } from "bun";
 import { Failure, sqlStateOf } from "../reason.ts";

@@ -152,6 +152,7 @@ function requireThere(directory: string, kind: DatabaseName): void {
   if (!isThere(directory, kind)) throw noData(directory, kind);
 }
 
+/** An empty file was left by a command that was killed. */
 function isThere(directory: string, kind: DatabaseName): boolean {
   try {
     const file = statSync(join(directory, fileNames[kind]));

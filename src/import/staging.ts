@@ -125,7 +125,7 @@ export function openStaging(directory: string) {
     },
     upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
-    /** The records to store, in order, `size` at a time. Read each chunk to its end, and all once. */
+    /** The records to store, in order, `size` at a time. Read each chunk to its end, and all once. Parsed one by one: a chunk takes 100 MB. */
     chunks: (size: number) =>
       inChunks(
         Iterator.from(toWrite.iterate()).map((row) => recordOf(row, spillFiles.read(row))),

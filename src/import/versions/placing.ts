@@ -210,8 +210,8 @@ function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
 /** Stored facts stay unless provisional, as the version was placed by them. A more exact time or another day replaces the stored. */
 function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
-  const isOtherDay = easternDayOf(facts?.posted_at ?? null) !== easternDayOf(row.posted_at);
-  const isNew = row.posted_at !== null && (row.has_time === 1 || isOtherDay);
+  const isOtherDay = () => easternDayOf(facts?.posted_at ?? null) !== easternDayOf(row.posted_at);
+  const isNew = row.posted_at !== null && (row.has_time === 1 || isOtherDay());
   const posted_at = facts === undefined || isNew ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage, since };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
