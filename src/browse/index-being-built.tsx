@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The search index that a job writes, and the pages while it is built for the first time. */
+/** The search index, and the pages while it is built for the first time. Only a job writes it: one thread cannot write a batch and respond. */
 import { count } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";

@@ -81,7 +81,7 @@ export function openStreams(clearProgress: () => void) {
           clearProgress();
           return writeAll(2, Buffer.from(safeLines(text)));
         })
-        .catch(() => undefined)
+        .catch(() => undefined) // A full disk, or a log reader that died, must not stop the server.
         .finally(() => {
           logPending -= text.length;
         });

@@ -15,7 +15,7 @@ async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promi
   signal?.throwIfAborted();
 }
 
-/** The catalog, which takes turns at each statement, and throws once the signal is aborted. The connection must belong to one request. */
+/** The catalog, taking turns, until the signal is aborted. Its connection must be of one request: transactions stay open meanwhile. */
 export function takingTurns(catalog: CatalogDb, signal?: AbortSignal, clock: Clock = () => performance.now()): CatalogDb {
   return {
     ...catalog,

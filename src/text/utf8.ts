@@ -1,4 +1,7 @@
-/** Decodes UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair, which no record may hold, so it rejects only its record. */
+/**
+ * Decodes UTF-8 in pieces. A byte that is not UTF-8 becomes half of a surrogate pair, which no record may hold, so it rejects only its record.
+ * TextDecoder alone fails the whole piece, or puts a valid character in its place.
+ */
 
 import { isUtf8 } from "node:buffer";
 

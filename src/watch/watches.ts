@@ -229,7 +229,7 @@ export async function changeRow(sql: WatchSql, { key: former, definition }: Watc
     await addMatched(sql, key, difference.joining);
     await removeMatched(sql, key, difference.leaving);
   }
-  // A digest leaves out items that it only counts.
+  // A digest leaves out items that it only counts, so a receiver of all items gets another message from the same position.
   if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
   else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(sendAtOnce, { watch: key });
 }
