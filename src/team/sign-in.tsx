@@ -37,24 +37,24 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
   const page = (status: number, to: string, address?: string) => signInPage(status, to, links !== undefined, address);
   const signIn = async (form: URLSearchParams): Promise<Response> => {
     const [address, to] = [form.get("address"), safePath(form.get("to"))];
-    if (links !== undefined && address !== null) return links.ask(address, to) ? sentPage() : page(400, to, address);
+    if (links !== undefined && address !== null)
+      return links.ask(address, to) ? formPage("Look into your mailbox", SENT) : page(400, to, address);
     await updateAccess(access);
     const found = findKey(access, (form.get("key") ?? "").trim());
     const key = found && findUsableKey(access, found.id, now());
     if (key !== undefined) return redirect(to, session(key.id));
     const minute = Math.floor(now() / MINUTE_MS);
     wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
-    const response = page(wrong.count > WRONG_MAX ? 429 : 401, to);
-    if (response.status === 429) response.headers.set("Retry-After", "60");
-    return response;
+    if (wrong.count > WRONG_MAX) throw new Refused(429, "Too many wrong keys were sent. Wait a minute.", { "Retry-After": "60" });
+    return page(401, to);
   };
   const showLink = async (token: string): Promise<Response> => {
     const address = await links?.addressOf(token);
-    return address === undefined ? usedPage() : linkPage(address, token);
+    return address === undefined ? page(410, "/") : linkPage(address, token);
   };
   const useLink = async (token: string): Promise<Response> => {
     const used = await links?.use(token);
-    return used === undefined ? usedPage() : redirect(safePath(used.to), session(used.id));
+    return used === undefined ? page(410, "/") : redirect(safePath(used.to), session(used.id));
   };
   return {
     /** The key of a request's cookie, if both are valid. */
@@ -83,7 +83,7 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
 const NO_ADDRESS = "This is no mail address. It must be one such as ann@example.org, without a name, quotes or blanks.";
 const REASONS: Readonly<Record<number, string>> = {
   401: "This key is not valid.",
-  429: "Too many wrong keys were sent. Wait a minute.",
+  410: "This link does not work anymore. A link works once, within 15 minutes, and only the newest sign-in counts.",
 };
 
 function signInPage(status: number, to: string, hasLinks: boolean, address = ""): Response {
@@ -97,7 +97,7 @@ function signInPage(status: number, to: string, hasLinks: boolean, address = "")
           <InputField name="address" label="Mail address" form={form} type="email" autocomplete="email" required />
         </PostForm>
       )}
-      <details class="sign-in-key" open={!hasLinks || REASONS[status] !== undefined}>
+      <details class="sign-in-key" open={!hasLinks || status === 401}>
         <summary>{hasLinks ? "Sign in with an API key instead" : "Sign in with an API key"}</summary>
         <p>With an API key of this service you can read its pages. Each page counts as one request of the key.</p>
         <PostForm to="/sign-in" values={{ to }} submit="Sign in">
@@ -111,18 +111,15 @@ function signInPage(status: number, to: string, hasLinks: boolean, address = "")
 
 const SIGN_OUT = <PostForm to="/sign-out" submit="Sign out of this browser" />;
 
-function sentPage(): Response {
-  const content = (
-    <>
-      <p class="lead">If this address may sign in, a mail with a link is on its way. The link works once, within 15 minutes.</p>
-      <p>
-        Nothing came? Look into the spam folder, and check the address: only those that the operator of this server allows get a mail, and
-        each at most three in 15 minutes. <a href="/sign-in">Try again</a>
-      </p>
-    </>
-  );
-  return formPage("Look into your mailbox", content);
-}
+const SENT = (
+  <>
+    <p class="lead">If this address may sign in, a mail with a link is on its way. The link works once, within 15 minutes.</p>
+    <p>
+      Nothing came? Look into the spam folder, and check the address: only those that the operator of this server allows get a mail, and
+      each at most three in 15 minutes. <a href="/sign-in">Try again</a>
+    </p>
+  </>
+);
 
 function linkPage(address: string, token: string): Response {
   const content = (
@@ -135,18 +132,4 @@ function linkPage(address: string, token: string): Response {
     </>
   );
   return formPage("Sign in", content);
-}
-
-function usedPage(): Response {
-  const content = (
-    <>
-      <p class="lead">A link works once, within 15 minutes, and only the newest sign-in counts.</p>
-      <p>
-        <a class="button" href="/sign-in">
-          Get a new link
-        </a>
-      </p>
-    </>
-  );
-  return formPage("This link does not work anymore", content, 410);
 }
