@@ -7,6 +7,7 @@ import type { StateDb, StateSql } from "../../db/engine.ts";
 import { deleteBy, insertInto, orIgnore, pick, query, select, selectAll, selectAmong, selectSome, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { allowed, keys } from "../../db/schema/sqlite/state.ts";
+import type { Machine } from "../runtime/machine.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isMailAddress } from "../text/mail-address.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -111,20 +112,14 @@ export async function signInsOf(sql: StateSql, address: string): Promise<number 
 }
 
 /** Signs an address in for the nth time. Returns the id of the member; undefined if it has signed in since, or may not any more. */
-export async function signInMember(
-  db: StateDb,
-  member: string,
-  sign_ins: number,
-  randomBytes: (count: number) => Uint8Array,
-  now: EpochMs,
-): Promise<string | undefined> {
+export async function signInMember(db: StateDb, member: string, sign_ins: number, machine: Pick<Machine, "now" | "randomBytes">) {
   return db.transaction(async (sql) => {
     const account = await findAccount(sql, ACCOUNT.name);
     if (account === undefined || (await signInsOf(sql, member)) !== sign_ins) return undefined;
     const known = await sql.get(byAddress, { member });
-    const hash = Buffer.from(randomBytes(32)); // Of no key.
+    const hash = Buffer.from(machine.randomBytes(32)); // Of no key.
     const row = { account_id: account.id, generation: await nextGeneration(sql, "keys"), hash, member, sign_ins: 1 };
-    if (known === undefined) return storeKey(sql, row, randomBytes, now);
+    if (known === undefined) return storeKey(sql, row, machine.randomBytes, machine.now());
     await sql.run(setSignIns, { id: known.id, sign_ins: sign_ins + 1 });
     return known.id;
   });

@@ -9,6 +9,7 @@ import { BadCursor } from "../search/cursor.ts";
 import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { followedBy } from "../watch/member-watches.ts";
+import { testMessage } from "../watch/test-message.ts";
 import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER, omit } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
 import { changesPage } from "./changes-page.tsx";
@@ -27,7 +28,6 @@ import {
   NO_ID,
   newWatchPage,
   searchStart,
-  testOf,
   watchesPage,
   watchPage,
   watchSearchPage,
@@ -119,7 +119,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/watches/:name", ({ request, params: { name } }) => memberPage(request, withWatch(name, watchPage)))
     .get("/watches/:name/search", ({ request, params: { name } }) => memberPage(request, withWatch(name, watchSearchPage), always))
     .get("/watches/:name/start", ({ request, params: { name } }) => memberJson(request, withWatch(name, searchStart)))
-    .get("/watches/:name/test", ({ request, params: { name } }) => memberJson(request, withWatch(name, testOf)))
+    .get("/watches/:name/test", ({ request, params: { name } }) => memberJson(request, withWatch(name, testMessage)))
     .get("/following", ({ request }) => memberPage(request, followingPage, always))
     .get("/following.ics", ({ request }) => followingOutput(request, "/find.ics"))
     .get("/following.csv", ({ request }) => followingOutput(request, "/find.csv", { limit: "1000", sort: "closes" }))

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The pages of members: their watches, a new one, and what they follow. They only read; every form goes to the process that listens. */
 import type { Child } from "hono/jsx";
-import type { CatalogDb, WatchDb } from "../../db/engine.ts";
+import type { WatchDb } from "../../db/engine.ts";
 import { latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
@@ -10,15 +10,15 @@ import { search } from "../search/search.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { differenceOf, type Matching, matchingEach, watchedInWords } from "../watch/matching.ts";
 import { followingOf, LIMITS, ownWatch } from "../watch/member-watches.ts";
 import { countsInWords } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
 import { countMatched } from "../watch/position.ts";
 import { nextMessageAt } from "../watch/run.ts";
-import { testMessage } from "../watch/test-message.ts";
 import { volumeInWords } from "../watch/volume.ts";
-import type { Watch, WatchDefinition } from "../watch/watch.ts";
+import type { Watch, WatchDefinition, WatchStatus } from "../watch/watch.ts";
 import { scheduleInWords } from "../watch/watch-form.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
@@ -51,10 +51,8 @@ const DONE: Readonly<Record<string, string>> = {
   unmute: "Reported again.",
 };
 
-type Context = Pick<MemberContext, "query" | "sent">;
-
 /** A page of members. Above its content it confirms the action that redirected here. */
-function pageWith({ query, sent }: Context, section: "watches" | "following", title: string, content: Child): BrowsePage {
+function pageWith({ query, sent }: MemberContext, section: "watches" | "following", title: string, content: Child): BrowsePage {
   const done = DONE[query.get("done") ?? ""];
   const body = (
     <>
@@ -73,7 +71,7 @@ function pageWith({ query, sent }: Context, section: "watches" | "following", ti
 export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
   const { watches, member, now } = context;
   const own = (await watchesOf(watches, member)).filter(({ definition }) => !definition.follows);
-  const cards = await Promise.all(own.map(async (watch) => ({ watch, state: await stateOf(watches, watch) })));
+  const cards = await Promise.all(own.map(async (watch) => ({ watch, facts: await factsOf(context, watch) })));
   const content =
     own.length === 0 ? (
       <p class="empty">
@@ -82,13 +80,13 @@ export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
       </p>
     ) : (
       <ul class="sources">
-        {cards.map(({ watch, state }) => (
+        {cards.map(({ watch, facts }) => (
           <li class="card">
             <h2>
               <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
               <small>{watchedInWords(watch.definition, now)}</small>
             </h2>
-            <StateFacts watch={watch} state={state} now={now} />
+            {facts}
           </li>
         ))}
       </ul>
@@ -96,22 +94,18 @@ export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
   return pageWith(context, "watches", "My watches", content);
 }
 
-type State = Awaited<ReturnType<typeof stateOf>>;
-
-async function stateOf(watches: WatchDb, watch: Watch) {
-  return { ...(await watchStatusOf(watches, watch)), matching: await countMatched(watches, watch) };
-}
-
 /** The state of a watch, on the list and on its own page. */
-function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state: State; now: EpochMs }) {
+async function factsOf({ watches, now }: MemberContext, watch: Watch) {
+  const { definition } = watch;
+  const state = await watchStatusOf(watches, watch);
   const at = (instant: EpochMs) => <Relative at={formatInstant(instant)} now={now} />;
   const next = nextMessageAt(definition, state, now);
   const what = nounOf(definition);
   return (
     <>
-      <Trouble state={state} definition={definition} />
+      {troubleOf(state, definition)}
       <dl class="figures">
-        <Fact name="Matching">{withCommas(state.matching)}</Fact>
+        <Fact name="Matching">{withCommas(await countMatched(watches, watch))}</Fact>
         {definition.receiver.to === "channel" && <Fact name="Channel">Teams, by {definition.receiver.host}</Fact>}
         <Fact name={`${what}s`}>{capitalized(scheduleInWords(definition))}</Fact>
         <Fact name={`${what}s so far`}>{withCommas(state.delivered_total)}</Fact>
@@ -126,7 +120,7 @@ function nounOf({ receiver }: WatchDefinition): string {
   return receiver.to === "channel" ? "Message" : "Mail";
 }
 
-function Trouble({ state: { paused, pending }, definition }: { state: Pick<State, "paused" | "pending">; definition: WatchDefinition }) {
+function troubleOf({ paused, pending }: WatchStatus, definition: WatchDefinition) {
   const error = pending?.attempts.error;
   const why = paused === null ? `The last ${nounOf(definition).toLowerCase()} was not accepted: ${error}.` : `Paused: ${paused}.`;
   return paused === null && !error ? null : <p class={error ? "error" : "quiet"}>{why}</p>;
@@ -148,17 +142,17 @@ async function startOf(context: MemberContext, watch?: Watch) {
 
 /** The form of a watch before it is saved: what it means, and how much it would have sent. */
 export async function newWatchPage(context: MemberContext): Promise<BrowsePage> {
-  const { catalog, now, sent, hosts } = context;
+  const { query, now, sent, hosts } = context;
   const { form, about, ids, wrong, tooMany } = await startOf(context);
-  if (wrong !== undefined && sent === undefined) return { location: `/?${context.query}` };
-  const title = cutAtWord(form.filter.words ?? describeFilter(form.filter, now)[0] ?? "All opportunities");
+  if (wrong !== undefined && sent === undefined) return { location: `/?${query}` };
+  const title = ellipsized(form.filter.words ?? describeFilter(form.filter, now)[0] ?? "All opportunities", 60);
   const definition = { title, at_least: "material" as const, zone: "America/New_York", every: "day 08:00" };
   const content = (
     <>
-      {wrong === undefined && <p class="lead">{await meaningOf(catalog, about, ids, now)}</p>}
+      {wrong === undefined && <p class="lead">{await meaningOf(context, { ...definition, ...about }, ids)}</p>}
       <p>You get a mail when one is new, when one changes, and when one no longer matches, but not about what matches already.</p>
       <Alert>{tooMany}</Alert>
-      <PostForm to="/watches" values={{ query: queryOf(form.given) }} submit="Save">
+      <PostForm to="/watches" values={{ query: `${query}` }} submit="Save">
         <WatchFields definition={definition} sent={sent} hosts={hosts} />
       </PostForm>
     </>
@@ -167,24 +161,14 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
 }
 
 /** "status open: 82 now; about 5 mails a month …, judged by the last 90 days." */
-async function meaningOf(catalog: CatalogDb, about: Matching, matching: readonly string[], now: EpochMs): Promise<string> {
-  const volume = await volumeInWords(catalog, matching, { at_least: "material", ...about }, now);
+async function meaningOf({ catalog, now }: MemberContext, about: Omit<WatchDefinition, "receiver">, matching: readonly string[]) {
+  const volume = await volumeInWords(catalog, matching, about, now);
   return `${capitalized(watchedInWords(about, now))}: ${withCommas(matching.length)} now${volume}.`;
-}
-
-function queryOf(given: Readonly<Record<string, string>>): string {
-  return addressOf("", given).replace(/^\?/, "");
-}
-
-/** A suggested name. */
-function cutAtWord(text: string): string {
-  const plain = text.replaceAll('"', "");
-  return plain.length <= 60 ? plain : plain.slice(0, 61).replace(/\s*\S*$/, "");
 }
 
 /** The search of a watch in a form, and the matches that a changed search would add and remove. */
 export async function watchSearchPage(context: MemberContext, watch: Watch): Promise<BrowsePage | undefined> {
-  const { catalog, now, query, sent } = context;
+  const { now, query, sent } = context;
   const { name, definition } = watch;
   const to = `/watches/${name}`;
   const action = `${to}/search`;
@@ -198,12 +182,12 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
       {wrong === undefined && (
         <Section id="means" title="What this means">
           <Alert>{sent?.errors.get("") ?? tooMany}</Alert>
-          <p>{await meaningOf(catalog, { ...definition, ...about }, ids, now)}</p>
+          <p>{await meaningOf(context, { ...definition, ...about }, ids)}</p>
           <p>
             {counted(difference.joining.length, "opportunity", "opportunities")} more than before, and{" "}
             {withCommas(difference.leaving.length)} no longer. That is not mailed; what has changed and was not mailed yet still is.
           </p>
-          <PostForm to={to} values={{ action: "search", query: queryOf(form.given) }} submit="Save this search" />
+          <PostForm to={to} values={{ action: "search", query: `${query}` }} submit="Save this search" />
         </Section>
       )}
       <p>
@@ -226,13 +210,13 @@ export async function watchPage(context: MemberContext, watch: Watch): Promise<B
   const { watches, catalog, now, sent, hosts } = context;
   const { name, definition } = watch;
   const [title, to] = [definition.title ?? name, `/watches/${name}`];
-  const state = await stateOf(watches, watch);
+  const { paused } = await watchStatusOf(watches, watch);
   const muted = (await listMuted(watches, watch)).map(({ id }) => id);
   const titles = new Map((await readOpportunities(catalog, muted, now)).map((each) => [each.id, each.title]));
   const deliveries = await listDeliveries(watches, name, 10);
   const actions = {
     test: "Send me a test",
-    ...(state.paused === null ? { pause: "Pause" } : { resume: "Resume" }),
+    ...(paused === null ? { pause: "Pause" } : { resume: "Resume" }),
     remove: definition.follows ? "Follow nothing" : "Remove",
   };
   const content = (
@@ -242,7 +226,7 @@ export async function watchPage(context: MemberContext, watch: Watch): Promise<B
         <a href={definition.follows ? "/following" : addressOf("/", searchOf(definition))}>See what matches</a>
         {!definition.follows && [" · ", <a href={addressOf(`${to}/search`, searchOf(definition))}>Change the search</a>]}
       </p>
-      <StateFacts watch={watch} state={state} now={now} />
+      {await factsOf(context, watch)}
       <PostForm to={to} actions={actions} />
       <Section id="change" title="Change it">
         <PostForm to={to} values={{ action: "edit" }} submit="Save">
@@ -295,7 +279,7 @@ export async function followingPage(context: MemberContext): Promise<BrowsePage>
         <p class="lead">
           Mails about changes: {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
         </p>
-        <Trouble state={await watchStatusOf(watches, watch)} definition={watch.definition} />
+        {troubleOf(await watchStatusOf(watches, watch), watch.definition)}
         <p>
           Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
           <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>
@@ -316,12 +300,6 @@ export async function searchStart(context: MemberContext, watch?: Watch) {
   const { about, ids, feed, difference, wrong, tooMany } = await startOf(context, watch);
   const refused = wrong === undefined ? tooMany : `The search cannot be read. ${wrong}`;
   return refused === undefined ? { about, ids, feed, difference } : { refused };
-}
-
-/** A test message of a watch. */
-export function testOf({ catalog, index, now }: MemberContext, watch: Watch): Promise<object> {
-  const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-  return testMessage(catalog, index, watch, { now: () => now, randomBytes });
 }
 
 /** What `make` makes of the member's watch of this name; undefined if there is none. */

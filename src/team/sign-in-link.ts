@@ -58,7 +58,7 @@ export function createSignInLinks({ state, tokens, machine, onTooMany, onFailure
     use: async (token: string): Promise<{ id: string; to: string } | undefined> => {
       const [address, , signIns, to] = linkOf(token) ?? [];
       if (address === undefined || signIns === undefined || to === undefined) return undefined;
-      const id = await signInMember(state, address, signIns, randomBytes, now());
+      const id = await signInMember(state, address, signIns, machine);
       return id === undefined ? undefined : { id, to };
     },
   };

@@ -2,28 +2,24 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import type { Machine } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { matchingIds } from "./matching.ts";
 import { itemsUpTo, type Message, messageOpportunity, roomIn } from "./message.ts";
 import { newMessageId } from "./run.ts";
 import type { Watch } from "./watch.ts";
 
 const SAMPLE = 3;
+const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
-export async function testMessage(
-  catalog: CatalogDb,
-  index: SearchFile,
-  { name, definition }: Pick<Watch, "name" | "definition">,
-  machine: Pick<Machine, "now" | "randomBytes">,
-): Promise<Message> {
+type Searched = { catalog: CatalogDb; index: SearchFile; now: EpochMs };
+
+export async function testMessage({ catalog, index, now }: Searched, { name, definition }: Watch, randomBytes = random): Promise<Message> {
   const { filter, title } = definition;
-  const now = machine.now();
   const ids = await matchingIds(catalog, index, definition, now);
   const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), now);
   const about = { watch: name, ...(title !== undefined && { title }), filter };
-  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(now) } as const;
+  const message = { id: newMessageId({ randomBytes }), type: "watch.test", timestamp: formatInstant(now) } as const;
   const counts = { new: SAMPLE, changed: 0, due: 0, left: 0 };
   const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
   const shown = sample.map((each) => messageOpportunity({ opportunity: each, duplicates: [], due: dueOf(each, now, []) }));

@@ -1,6 +1,7 @@
 /** Estimates how many mails a search would have sent recently, so that people know before they save it. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { readWindow, type WindowPosition } from "../events/feed.ts";
+import { counted } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS, parseInstantMs } from "../text/instant.ts";
 import type { WatchDefinition } from "./watch.ts";
 
@@ -8,11 +9,11 @@ import type { WatchDefinition } from "./watch.ts";
 const [DAYS_MAX, DAYS_MIN, PAGES_MAX, PAGE] = [90, 7, 40, 1000];
 const MONTH_DAYS = 30;
 
-type Reported = Pick<WatchDefinition, "at_least" | "all_sources">;
+type Reported = Pick<WatchDefinition, "at_least" | "all_sources" | "every">;
 
 /**
- * "; about 5 mails a month as things change, about 3 if daily, about 1 if weekly, judged by the last 90 days", from recent changes of the
- * opportunities that match now. Empty if there is too little data, or too much to examine.
+ * "; about 5 mails a month, judged by the last 90 days", from recent changes of the opportunities that match now. Empty if there is too little
+ * data, or too much to examine.
  */
 export async function volumeInWords(catalog: CatalogDb, matching: readonly string[], about: Reported, now: EpochMs): Promise<string> {
   const ids = new Set(matching);
@@ -31,11 +32,8 @@ export async function volumeInWords(catalog: CatalogDb, matching: readonly strin
   const since = parseInstantMs(oldest?.event.detected_at ?? "") ?? now;
   const days = Math.min(DAYS_MAX, Math.ceil((now - since) / DAY_MS));
   if (days < DAYS_MIN) return "";
-  const [atOnce = "", daily, weekly] = [15 * MINUTE_MS, DAY_MS, 7 * DAY_MS].map((everyMs) => {
-    const perMonth = (new Set(times.map((at) => Math.floor(at / everyMs))).size * MONTH_DAYS) / days;
-    return perMonth < 0.5 ? "hardly any" : `about ${Math.round(perMonth)}`;
-  });
-  const mails = `; ${atOnce} ${atOnce === "about 1" ? "mail" : "mails"} a month`;
-  const others = atOnce === weekly ? "" : ` as things change, ${daily} if daily, ${weekly} if weekly`;
-  return `${mails}${others}, judged by the last ${days} days`;
+  const everyMs = about.every === undefined ? 15 * MINUTE_MS : about.every.startsWith("day") ? DAY_MS : 7 * DAY_MS;
+  const perMonth = (new Set(times.map((at) => Math.floor(at / everyMs))).size * MONTH_DAYS) / days;
+  const mails = perMonth < 0.5 ? "hardly any mails" : `about ${counted(Math.round(perMonth), "mail")}`;
+  return `; ${mails} a month, judged by the last ${days} days`;
 }

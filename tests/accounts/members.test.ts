@@ -51,7 +51,8 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
   });
 
   const allow = (...entries: string[]) => allowMembers(db, entries, NOW);
-  const signIn = async (address: string) => signInMember(db, address, (await signInsOf(db, address)) ?? -1, randomBytes, NOW);
+  const signIn = async (address: string) =>
+    signInMember(db, address, (await signInsOf(db, address)) ?? -1, { randomBytes, now: () => NOW });
 
   testIf("an address, a domain and a denial say who may sign in, and a denial ends who did", async () => {
     await allow("a@uni.example", "@lab.example");
@@ -70,10 +71,10 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
 
   testIf("of two sign-ins by the same count one succeeds, and it ends the other links", async () => {
     await allow("@lab.example");
-    const both = await Promise.all([1, 2].map(() => signInMember(db, "a@lab.example", 0, randomBytes, NOW)));
+    const both = await Promise.all([1, 2].map(() => signInMember(db, "a@lab.example", 0, { randomBytes, now: () => NOW })));
     expect(both.filter((id) => id !== undefined)).toHaveLength(1);
-    expect(await signInMember(db, "a@lab.example", 0, randomBytes, NOW)).toBeUndefined();
-    expect(await signInMember(db, "a@lab.example", 1, randomBytes, NOW)).toBe(both.find((id) => id !== undefined));
+    expect(await signInMember(db, "a@lab.example", 0, { randomBytes, now: () => NOW })).toBeUndefined();
+    expect(await signInMember(db, "a@lab.example", 1, { randomBytes, now: () => NOW })).toBe(both.find((id) => id !== undefined));
     expect((await listMembers(db)).members).toHaveLength(1);
   });
 

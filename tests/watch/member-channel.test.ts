@@ -95,7 +95,7 @@ describe("messages of a member", () => {
     const state = openState(aDirectory(), clock.now);
     await allowMembers(state, ["ann@uni.example"], clock.now);
     const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-    const owner = (await signInMember(state, "ann@uni.example", 0, random, clock.now)) ?? "";
+    const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes: random, now: () => clock.now })) ?? "";
     const machine = { env, now: () => clock.now, randomBytes: random };
     const mails: string[][] = [];
     const run = async () => {
@@ -151,7 +151,7 @@ describe("messages of a member", () => {
     const state = openState(aDirectory(), clock.now);
     await allowMembers(state, ["ann@uni.example"], clock.now);
     const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-    const owner = (await signInMember(state, "ann@uni.example", 0, random, clock.now)) ?? "";
+    const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes: random, now: () => clock.now })) ?? "";
     const definition = aDefinition({ receiver: sealChannel(new URL(receiver.url), SECRET) });
     await addOwnWatch(file, owner, "a", definition, { at: clock.now, feed: null, matched: [] });
     await take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", status: "open" }]);

@@ -37,7 +37,7 @@ async function aMember() {
   const { file, clock, db, index, context, take } = watched;
   const state = openState(aDirectory(), clock.now);
   await allowMembers(state, ["ann@uni.example"], clock.now);
-  const owner = (await signInMember(state, "ann@uni.example", 0, randomBytes, clock.now)) ?? "";
+  const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes, now: () => clock.now })) ?? "";
   const definition = aDefinition({ title: "Mine", receiver: { to: "member" } });
   await addOwnWatch(file, owner, "mine", definition, { at: clock.now, feed: null, matched: [] });
   const machine = { env, now: () => clock.now };
@@ -131,7 +131,8 @@ test("restore brings nobody back into the mails who was removed since the backup
   const state = openState(data, now);
   await allowMembers(state, ["@uni.example"], now);
   const ids = [];
-  for (const address of ["ann@uni.example", "bob@uni.example"]) ids.push((await signInMember(state, address, 0, randomBytes, now)) ?? "");
+  for (const address of ["ann@uni.example", "bob@uni.example"])
+    ids.push((await signInMember(state, address, 0, { randomBytes, now: () => now })) ?? "");
   await state.close();
   const watches = openWatchFile(data, now);
   for (const id of ids)

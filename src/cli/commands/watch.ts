@@ -96,7 +96,9 @@ export function testCommand(command: CliCommand): CliCommand {
     const stop = stopSignal(machine);
     await withWatches(command, "create", async (db, catalog) => {
       const watches = await requireWatch(db, name);
-      const testEach = (index: SearchFile) => Promise.all(watches.map((watch) => testMessage(catalog, index, watch, machine)));
+      const now = machine.now();
+      const testEach = (index: SearchFile) =>
+        Promise.all(watches.map((watch) => testMessage({ catalog, index, now }, watch, machine.randomBytes)));
       const messages = await withSearchIndex(command, catalog, testEach, stop);
       await withSending(command, watches, async (sending) => {
         for (const [n, message] of messages.entries()) {
