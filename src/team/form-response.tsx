@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** What the forms of the sign-in and of members share: who may send one, and the responses to it. */
-import type { Child } from "hono/jsx";
+import type { BrowsePage } from "../browse/page.ts";
 import { pageResponse } from "../browse/response.ts";
 import { Refused } from "./admission.ts";
 
@@ -16,8 +16,10 @@ export function safePath(to: string | null): string {
   return to !== null && /^\/(?![/\\])[!-~]*$/.test(to) ? to : "/";
 }
 
+type Content = Exclude<BrowsePage, { location: string }>["body"];
+
 /** A page with a form, or after one. With `no-referrer`, as on other pages, browsers would send `Origin: null`. */
-export function formPage(title: string, content: Child, status = 200): Response {
+export function formPage(title: string, content: Content, status = 200): Response {
   const body = [<h1>{title}</h1>, content];
   const response = pageResponse({ title, status, body });
   response.headers.set("Referrer-Policy", "same-origin");
