@@ -1,7 +1,8 @@
 /** Standard output whose reader has gone, or that was closed before the program started. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Failure } from "../../db/reason.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { OUTPUT_CLOSED, OutputClosed } from "../../src/runtime/machine.ts";
 import { publish } from "../mirror/mirrored.ts";
@@ -95,6 +96,18 @@ test("a watch whose reader has gone fails, and the other watches deliver", async
   expect((await unread(["watch", "run", "print", "--every", "1h", "--data", data])).code).toBe(0);
   await fundfeed(["watch", "resume", "print", "--data", data]); // So that the message is due at once.
   expect((await fundfeed(["watch", "run", "print", "--data", data])).out).toContain('"kind":"new"');
+});
+
+test.each(["sqlite", "parquet"])("an export whose result cannot be printed does not say that it failed to write its %s", async (format) => {
+  const printLine = () => {
+    throw new Failure("Cannot write standard output: the disk is full");
+  };
+  const err: string[] = [];
+  const machine = machineOf({}, { printLine, printText: printLine, printError: (text) => err.push(text) });
+  const target = inScratch(`whole.${format}`);
+  expect(await runCommandLine(["export", "--format", format, target, "--data", data], machine)).toBe(1);
+  expect(err).toEqual(["Cannot write standard output: the disk is full"]);
+  expect(statSync(target).size).toBeGreaterThan(0);
 });
 
 /** The real program, in the shell that a person uses. */

@@ -91,6 +91,7 @@ async function writeFiles(command: CliCommand, db: CatalogDb, format: keyof type
   };
   const about = { filter: JSON.stringify(chosen.filter), made_at: formatInstant(chosen.now) };
   let file: ExportFile | undefined;
+  let written: Awaited<ReturnType<ExportFile["finish"]>>;
   try {
     file = await (format === "sqlite"
       ? createExportFile(path, about)
@@ -100,19 +101,19 @@ async function writeFiles(command: CliCommand, db: CatalogDb, format: keyof type
       put({ ...opportunity, due: dueOf(opportunity, chosen.now, duplicates) }, history, text);
       reportProgress({ step: "exporting", done: ++done, total, unit: "records" });
     });
-    const written = await file.finish(async (next) => {
+    written = await file.finish(async (next) => {
       machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
       await stopIfAsked();
     });
-    const { records, events, amounts_left_out = 0 } = written;
-    const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
-    const text = `${counted(records, "record")} and ${counted(events, "event")} in ${path}${leftOut}`;
-    command.print({ [targets[format]]: path, ...written }, text);
   } catch (error) {
     throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   } finally {
     file?.abandon();
   }
+  const { records, events, amounts_left_out = 0 } = written;
+  const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
+  const text = `${counted(records, "record")} and ${counted(events, "event")} in ${path}${leftOut}`;
+  command.print({ [targets[format]]: path, ...written }, text);
 }
 
 /** Record by record, so that memory does not grow with the catalog. */
