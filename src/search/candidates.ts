@@ -8,6 +8,7 @@ import { agencyTag } from "../filter/agency-words.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { numberTag } from "../filter/question.ts";
 import { demandOf, matchesOf, queryOf } from "../filter/words.ts";
+import { stemOf } from "../text/words-of.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
 import { anyOf, commonRowsOf, deletedRowsOf, lastCommonRow, lastRow, RANGE_ROWS, titleTag } from "./common-rows.ts";
@@ -55,6 +56,8 @@ type Candidates = {
  */
 type Part = Rows & {
   query: string;
+  /** Among the rows of `query`, finds those that have it in their title. */
+  inTitle: string;
   condition?: Condition;
   commonStem?: string;
   bit: number;
@@ -168,7 +171,7 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
   );
   const rowsOf = (found: unknown[][]) => (found as [number][]).map(([row]) => row).reverse();
   return (part, begin, end) => {
-    const { query, condition, commonStem, left } = part;
+    const { query, inTitle, condition, commonStem, left } = part;
     Object.assign(part, NO_ROWS);
     if (condition !== undefined) {
       const sql = `select seq from records where ${condition.sql} and seq > ? and seq <= ? order by seq desc limit ?`;
@@ -178,8 +181,10 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
       if (after >= end) return;
       part.rows = rowsOf(matching.values(query, after, end, left));
-      const inTitle = commonStem === undefined ? `{title} : (${query})` : anyOf([titleTag(commonStem)]);
-      if (isGroup(part.bit)) part.titled = rowsOf(matching.values(inTitle, after, end, left));
+      if (isGroup(part.bit) && part.rows.length > 0) {
+        const among = new Set(part.rows);
+        part.titled = rowsOf(matching.values(inTitle, after, end, left)).filter((row) => among.has(row));
+      }
     }
     part.left -= part.rows.length;
   };
@@ -288,10 +293,16 @@ function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGr
   const others = near.map((each) => {
     const words = [...each.spellings.map(({ word }) => word), ...each.phrases.map((phrase) => phrase.join(" "))];
     const part = shared.get(each) ?? { ...partOf(sqlite, anyOf(words), each.stem), isNear: true };
+    if (each.phrases.length > 0) part.inTitle = each.phrases.map(titledWith).join(" OR ");
     shared.set(each, part);
     return part;
   });
   return [...ofTerms, ...tags, ...others];
+}
+
+/** The words of a phrase in a title, in any order: asked for the phrase itself, FTS5 reads the texts as well. */
+function titledWith(phrase: readonly string[]): string {
+  return `(${phrase.map((word) => anyOf([titleTag(stemOf(word))])).join(" AND ")})`;
 }
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
@@ -299,6 +310,7 @@ function partOf(sqlite: Database, query: string, stem: string | undefined): Part
   return {
     ...NO_ROWS,
     query,
+    inTitle: isCommon ? anyOf([titleTag(stem)]) : `{title} : (${query})`,
     ...(isCommon && { commonStem: stem }),
     bit: 0,
     left: isCommon ? RANGE_ROWS : WORK_MAX.rows,
@@ -314,7 +326,7 @@ function othersOf(
   condition: Condition | undefined,
   isDemanding: boolean,
 ): { others: Part[]; demanded: number } {
-  const none = { ...NO_ROWS, left: WORK_MAX.strict, isNear: false, counted: NOT_COUNTED };
+  const none = { ...NO_ROWS, inTitle: "", left: WORK_MAX.strict, isNear: false, counted: NOT_COUNTED };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
   const [demand, exclusion] = [demandOf(question), matchesOf(question).excluded];
   let demanded = 0;

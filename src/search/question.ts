@@ -32,6 +32,8 @@ const [STEM_WEIGHT, NEAR_WEIGHT] = [0.9, 0.8];
 export const SYNONYM_WEIGHT = 0.6;
 /** The most synonyms of one question: each is a query of its own, and no judged question gained from more. */
 const SYNONYMS_MAX = 12;
+/** The most records of their words: FTS5 reads every record that has any word of a phrase. At a million records it takes some 40 ms for these. */
+const SYNONYM_RECORDS_MAX = 1_000_000;
 /** The forms of the last word of a synonym: "unmanned aerial vehicle", "unmanned aerial vehicles". */
 const FORMS_MAX = 4;
 /**
@@ -55,16 +57,12 @@ export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQues
     meant.push(near === undefined ? group : { ...group, terms: [{ kind: "word", word: near.word, stem: near.stem }] });
     return { ...group, spellings, phrases: phrasesOf(group), near: near === undefined ? [] : [near] };
   });
-  let left = SYNONYMS_MAX;
-  const synonyms = synonymsIn(meant).flatMap(({ asked, groups: places, names }) => {
-    const known = names.flatMap((name) => {
-      const near = left > 0 ? namedOf(name, vocabulary) : undefined;
-      if (near === undefined) return [];
-      left--;
-      return [{ name, near }];
-    });
-    for (const place of places) spelled[place]?.near.push(...known.map(({ near }) => near));
-    return known.length === 0 ? [] : [{ asked, also: known.map(({ name }) => name) }];
+  const known = synonymsIn(meant).map((each) => ({ ...each, names: each.names.flatMap((name) => namedOf(name, vocabulary) ?? []) }));
+  const sought = cheapestOf(known.flatMap(({ names }) => names));
+  const synonyms = known.flatMap(({ asked, groups: places, names }) => {
+    const also = names.filter((name) => sought.has(name));
+    for (const place of places) spelled[place]?.near.push(...also.map(({ near }) => near));
+    return also.length === 0 ? [] : [{ asked, also: also.map(({ name }) => name) }];
   });
   const named = spelled.flatMap(({ asked, agencies }) => agencies.map((code) => ({ asked, code })));
   const agencies = named.filter(({ code }) => vocabulary.recordsOf(code) > 0);
@@ -113,7 +111,7 @@ function nearOf(
   const { agencies, terms } = group;
   const [term] = terms;
   if (terms.length > 1 || term?.kind !== "word" || agencies.length > 0) return undefined;
-  const records = vocabulary.has(term.word) ? ofStem : 0;
+  const records = vocabulary.records(term.word) > 0 ? ofStem : 0;
   if (records > RARE_MAX) return undefined;
   if (term.word.length < MISTAKE_LENGTH_MIN || /\d/.test(term.word)) return undefined;
   const word = vocabulary.nearest(term.word);
@@ -126,17 +124,35 @@ function nearOf(
   return { word, stem, records, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
 }
 
+/** A synonym, and how many records FTS5 reads to find it. */
+type Synonym = { name: string; near: Near; records: number };
+
+/** Of the first synonyms, those that are found with the least reading, as many as a question may have. */
+function cheapestOf(synonyms: readonly Synonym[]): Set<Synonym> {
+  let left = SYNONYM_RECORDS_MAX;
+  const cheapestFirst = synonyms.slice(0, SYNONYMS_MAX).sort((one, other) => one.records - other.records);
+  return new Set(
+    cheapestFirst.filter(({ records }) => {
+      left -= records;
+      return left >= 0;
+    }),
+  );
+}
+
 /** The words to look for as a synonym: its forms, or the phrase with the forms of its last word; undefined if no record has them. */
-function namedOf(name: string, vocabulary: Vocabulary): Near | undefined {
+function namedOf(name: string, vocabulary: Vocabulary): Synonym | undefined {
   const words = wordsOf(name);
   const [last = ""] = words.splice(-1);
   const stem = stemOf(last);
   const ofStem = vocabulary.withStem(stem);
   const forms = ofStem.filter(({ word }) => isForm(word, last, name));
-  if (forms.length === 0 || !words.every((word) => vocabulary.has(word))) return undefined;
+  const others = words.map((word) => vocabulary.records(word));
+  if (forms.length === 0 || others.includes(0)) return undefined;
+  const read = forms.slice(0, FORMS_MAX).reduce((sum, form) => others.reduce((all, each) => all + each, sum + form.records), 0);
   if (words.length === 0) {
     const spellings = forms.map(({ word }) => ({ word, weight: SYNONYM_WEIGHT }));
-    return { ...(forms.length === ofStem.length && { stem }), spellings, phrases: [], isGuess: false };
+    return { name, near: { ...(forms.length === ofStem.length && { stem }), spellings, phrases: [], isGuess: false }, records: read };
   }
-  return { spellings: [], phrases: forms.slice(0, FORMS_MAX).map(({ word }) => [...words, word]), isGuess: false };
+  const phrases = forms.slice(0, FORMS_MAX).map(({ word }) => [...words, word]);
+  return { name, near: { spellings: [], phrases, isGuess: false }, records: read };
 }

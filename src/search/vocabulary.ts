@@ -15,8 +15,8 @@ type KnownWord = { word: string; records: number };
 export type Vocabulary = {
   /** All words of a stem, the most frequent first. A stem has only a few. */
   withStem: (stem: string) => KnownWord[];
-  /** Whether a record has, or had, the word. */
-  has: (word: string) => boolean;
+  /** How many records have, or had, the word. */
+  records: (word: string) => number;
   /** The most frequent words with this beginning. */
   startingWith: (beginning: string) => KnownWord[];
   /** How many records are of an agency or its parts. */
@@ -30,7 +30,7 @@ const COMPLETIONS_MAX = 64;
 
 export function vocabularyOf(sqlite: Database): Vocabulary {
   const byStem = sqlite.query<KnownWord, [string]>("select word, records from words where stem = ? order by records desc");
-  const byWord = sqlite.query<unknown, [string]>("select 1 from words where word = ?");
+  const byWord = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
   const byRange = sqlite.query<KnownWord, [string, string, number]>(
     "select word, records from words where word >= ? and word < ? order by records desc limit ?",
   );
@@ -39,7 +39,7 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
   );
   return {
     withStem: (stem) => byStem.all(stem),
-    has: (word) => byWord.get(word) !== null,
+    records: (word) => byWord.get(word)?.records ?? 0,
     startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
     recordsOf: (agency) => ofAgency.get({ agency })?.records ?? 0,
     nearest: (word) => nearestWord(sqlite, word),

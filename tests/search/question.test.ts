@@ -47,7 +47,7 @@ const near: Readonly<Record<string, string>> = {
 };
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter(({ word }) => stemOf(word) === stem),
-  has: (word) => records[word] !== undefined,
+  records: (word) => records[word] ?? 0,
   startingWith: (beginning) => known.filter(({ word }) => word.startsWith(beginning)),
   recordsOf: (agency) => (agency === "HHS.NIH" ? 1 : 0),
   nearest: (word) => near[word],
@@ -92,10 +92,20 @@ test("a word that no record has is corrected although its stem is known, and a r
 });
 
 test("at most twelve other names are looked for", () => {
-  const knowing: Vocabulary = { ...vocabulary, has: () => true, withStem: (stem) => [{ word: stem, records: 9 }] };
+  const knowing: Vocabulary = { ...vocabulary, records: () => 9, withStem: (stem) => [{ word: stem, records: 9 }] };
   const also = (text: string) => spellQuestion(text, knowing).synonyms.flatMap(({ also }) => also).length;
   expect(also("prison")).toBeGreaterThan(1);
   expect(also("prison jail elderly cancer drone trash boat veteran child refugee fence dog")).toBe(12);
+});
+
+test("other names of common words are left out if they would read too many records, the most frequent ones first", () => {
+  const also = (ofPower: number) => {
+    const frequent = (word: string) => (word === "power" ? ofPower : 100_000);
+    const knowing: Vocabulary = { ...vocabulary, records: frequent, withStem: (stem) => [{ word: stem, records: frequent(stem) }] };
+    return spellQuestion("windmill", knowing).synonyms.flatMap((each) => each.also);
+  };
+  expect(also(100_000)).toEqual(["wind power", "offshore wind"]);
+  expect(also(900_000)).toEqual(["offshore wind"]);
 });
 
 test("the word of a known name is no mistake", () => {
