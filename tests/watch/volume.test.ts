@@ -25,7 +25,12 @@ test("mails are judged by recent changes of what matches, and by when they are s
       clock.now = begin + day * DAY_MS + hour * HOUR_MS;
       await change("busy", day + hour);
     }
+  clock.now = begin + 20 * DAY_MS;
+  await change("new", 0);
+  await add("later");
   clock.now = begin + 30 * DAY_MS;
+  const added = (await matchingIds(db, index, { filter: {} }, clock.now)).find((id) => ![quiet, busy].includes(id)) ?? "";
+  expect(await words(added)).toBe("; about 1 mail a month, judged by the last 30 days"); // What is new is reported whatever its severity.
   expect(await words(busy)).toBe("; about 6 mails a month, judged by the last 30 days");
   expect(await words(busy, "day 08:00")).toBe("; about 3 mails a month, judged by the last 30 days");
   expect(await words(busy, "monday 08:00")).toBe("; about 2 mails a month, judged by the last 30 days");
