@@ -25,7 +25,7 @@ export function detect(previous: Content, current: Content): Change[] {
   return changes;
 }
 
-/** `previous` with the changes made. It is what is stored, so a history always leads to its record. */
+/** Applies the changes to `previous`. The result is what is stored, so replaying a history always gives its record. */
 export function apply(previous: Content, changes: readonly Change[]): Content {
   return changes.reduce((content, { field, current }) => withValueAt(content, field.split("."), current), previous);
 }

@@ -1,7 +1,7 @@
 /** Who may apply, by the codes of Grants.gov. The text on eligibility cannot be asked: "small" also stands in what excludes small businesses. */
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
-/** Each kind by its name for several, and its codes. Code 25 stands for what only the text on eligibility says. */
+/** The kinds of applicants: the plural name, and the codes. Code 25 means that only the text on eligibility says who may apply. */
 const kinds: Readonly<Record<string, { several: string; codes: readonly string[] }>> = {
   university: { several: "universities", codes: ["06", "20"] },
   "small-business": { several: "small businesses", codes: ["23"] },

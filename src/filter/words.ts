@@ -87,7 +87,7 @@ export function demandOf({ groups }: Pick<Question, "groups">): Condition | unde
   return demanded.length === 0 ? undefined : expressionOf(joined(demanded.map(piecesOf), " AND "));
 }
 
-/** A stem stands for " OR " and each of its words. */
+/** A piece of a query for FTS5. A stem is expanded to its words, each after " OR ". */
 type Piece = string | { stem: string };
 
 function piecesOf({ terms, agencies, numbers }: Group): Piece[] {

@@ -59,7 +59,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     writeNow(
       format === "json"
         ? `${JSON.stringify({ time: formatInstant(time), level, ...fields })}\n`
-        : `${formatInstant(time)} ${level} ${text.replaceAll("\n", "\n    ")}\n`, // None of its lines looks like one of the log.
+        : `${formatInstant(time)} ${level} ${text.replaceAll("\n", "\n    ")}\n`, // Indented, so that no line of a text can pass for a line of the log.
     );
   const writeFailure = ([time, error, request_id]: LoggedFailure, left_out: number) => {
     const stack = error instanceof Error ? (error.stack ?? String(error)) : `Thrown: ${String(error)}`;

@@ -18,7 +18,7 @@ export const dataRules: readonly DataRule[] = [
   rule("empty_title", "title has no letter or digit", ({ title }) => !/[\p{L}\p{N}]/u.test(title)),
   rule("test_record", "title or number marks a test", isTest),
   rule("markup_in_title", "title has HTML", ({ title }) => /<\/?[a-z][^<>]*>|&(?:[a-z]+|#\d+);/i.test(title)),
-  // U+FFFD stands for bytes that were no text; the others are UTF-8 that was read as Windows-1252.
+  // U+FFFD replaces bytes that could not be decoded. The other characters appear when UTF-8 is read as Windows-1252.
   rule("broken_text", "text was decoded wrongly", ({ title, summary, description }) =>
     [title, summary, description].some((text) => text !== null && /\uFFFD|â€[™œ\u009d“”˜]|Ã[©¨¡±³¼]/.test(text)),
   ),

@@ -13,7 +13,7 @@ const [K1, B, AVERAGE_WORDS] = [2, 0.75, 150];
 const NEIGHBORS = { text: 0.3, title: 0.6 };
 /** How much of a long text is scored. An opportunity says at its beginning what it is about. */
 const CHARACTERS_MAX = 8000;
-/** Words of a question that stand within so many words of a text, some two sentences, are close together. */
+/** The words of a question are close together if all are within this many words of a text, about two sentences. */
 const CLOSE_WORDS = 30;
 
 /**

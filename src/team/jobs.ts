@@ -44,7 +44,7 @@ const WANTED_EVERY_MS = 10_000;
 /** Servers on the same machine have priority. */
 const NICENESS = 10;
 
-/** Jobs on a schedule, of which `tick`, called every second, starts those that are due. */
+/** Jobs on a schedule. `tick` is called every second, and starts the jobs that are due. */
 export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }: JobDeps) {
   const { now, onLine, onFailure, save } = deps;
   const entries = jobs.map((job, n): Entry => {

@@ -12,8 +12,8 @@ const MONTH_DAYS = 30;
 type Reported = Pick<WatchDefinition, "at_least" | "all_sources" | "every">;
 
 /**
- * "; about 5 mails a month, judged by the last 90 days", from what was new and what changed among the opportunities that match now. Empty if there is too little
- * data, or too much to examine.
+ * "; about 5 mails a month, judged by the last 90 days". Counts when the opportunities that match now were added or changed. Empty if there is
+ * too little data, or too much to examine.
  */
 export async function volumeInWords(catalog: CatalogDb, matching: readonly string[], about: Reported, now: EpochMs): Promise<string> {
   const ids = new Set(matching);

@@ -17,7 +17,7 @@ type KeyedVersion = { title: string; day: string; posted_at: EpochMs | null; due
 /** Posted longer after the end of a record, a version is a new round, whatever the titles are. */
 const ROUND_MS = 365 * DAY_MS;
 
-/** A key with so many is probably a placeholder: only a similar title makes a revision. */
+/** A key that this many versions share is probably a placeholder: then only a similar title makes a revision. */
 const VERSIONS_MAX = 100;
 
 const COMPARED_MAX = 100;

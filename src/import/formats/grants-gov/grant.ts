@@ -98,7 +98,7 @@ export function draftOfGrant(grant: Grant, { warn }: FormatContext): Draft {
     ...grantStatus(grant, warn),
     organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
     program: {
-      type: type === "OTHER" && instruments.length === 0 ? null : type, // As in search hits, of which only the title counts.
+      type: type === "OTHER" && instruments.length === 0 ? null : type, // As for search hits: only the title tells it.
       solicitation_id: opportunityNumber || null,
       solicitation_title: name || null,
       contract_class: instruments.map(({ label }) => label).join("; ") || null,
