@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, isDate, MONTHS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, isDate, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN } from "./zone-name.ts";
 
@@ -34,10 +34,11 @@ export function dateInstant(text: string, time: string, warn: (message: string) 
  */
 export const writtenDate = memoize(5000, (text): string => {
   const { year = "", month = "", day = "" } = WRITTEN.exec(text)?.groups ?? {};
-  const number = Number(month) || MONTHS.indexOf(month.slice(0, 3)) + 1;
+  const number = Number(month) || MONTH_NAMES.findIndex((name) => month !== "" && name.startsWith(month)) + 1;
   return number === 0 ? text : `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }) as (text: string) => string;
 
+const MONTH_NAMES = "January February March April May June July August September October November December".split(" ");
 const WRITTEN =
   /^(?:(?<year>\d{4})[-/](?<month>\d\d)[-/](?<day>\d\d)|(?<month>\d\d?)\/(?<day>\d\d?)\/(?<year>\d{4})|(?<month>\d\d)(?<day>\d\d)(?<year>\d{4})|(?<month>[A-Z][a-z]{2,8}) (?<day>\d\d?), (?<year>\d{4}))(?!\d)/;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { easternAt, easternDate, easternDateBefore, easternInstant } from "../../src/text/eastern.ts";
+import { easternAt, easternDate, easternDateBefore, easternInstant, writtenDate } from "../../src/text/eastern.ts";
 
 describe("easternInstant()", () => {
   test.each([
@@ -22,6 +22,17 @@ describe("easternInstant()", () => {
   ])("%s %s is %p", (date, time, instant) => {
     expect(easternInstant(date, time)).toBe(instant);
   });
+});
+
+test.each([
+  ["Jul 1, 2026", "2026-07-01"],
+  ["Sept 1, 2026", "2026-09-01"],
+  ["July 1, 2026 5:00 PM", "2026-07-01"],
+  ["7/1/2026", "2026-07-01"],
+  ["Marble 1, 2026", "Marble 1, 2026"],
+  ["2026", "2026"],
+])("writtenDate() of %s is %s", (text, date) => {
+  expect(writtenDate(text)).toBe(date);
 });
 
 test.each([
