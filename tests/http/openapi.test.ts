@@ -59,7 +59,37 @@ describe("the description", () => {
     }
   });
 
-  test("is locked by a snapshot, because a change of it is a change of the interface", () => {
-    expect(text).toMatchSnapshot();
+  test("is locked by a snapshot but for its prose and examples, because a change of it is a change of the interface", () => {
+    expect(interfaceLines().join("\n")).toMatchSnapshot();
   });
 });
+
+/** One line for each parameter, response, header and member. */
+function interfaceLines(): string[] {
+  const { securitySchemes, schemas, headers, responses } = document.components;
+  return [
+    ...operations.flatMap(([path, operation]) => [
+      `${operation.operationId} ${path} ${JSON.stringify(operation.security)}`,
+      ...operation.parameters.map(({ in: place, name, ...rest }) => `  ${place} ${name} ${withoutProse(rest)}`),
+      ...linesOf(operation.responses, responseLine),
+    ]),
+    ...linesOf(responses, responseLine),
+    ...linesOf({ ...headers, ...securitySchemes }, withoutProse),
+    ...Object.entries<{ required: string[]; properties: object }>(schemas).flatMap(([name, { required, properties }]) => [
+      `${name} requires ${required.join(" ")}`,
+      ...linesOf(properties, withoutProse),
+    ]),
+  ];
+}
+
+function linesOf(parts: object, line: (part: object) => string): string[] {
+  return Object.entries(parts).map(([name, part]) => `  ${name} ${line(part)}`);
+}
+
+function responseLine({ $ref, headers, content }: { $ref?: string; headers?: object; content?: object }): string {
+  return $ref ?? `${Object.keys(headers ?? {}).join(" ")} ${withoutProse(content ?? {})}`;
+}
+
+function withoutProse(part: object): string {
+  return JSON.stringify(part, (key, value) => (/^(description|examples?)$/.test(key) ? undefined : value));
+}
