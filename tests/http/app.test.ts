@@ -27,22 +27,6 @@ const raw = async (requestLine: string, ...headers: string[]) => {
 const HOST = "Host: localhost";
 
 describe("methods", () => {
-  test.each([
-    [2, "POST", L],
-    [3, "PUT", L],
-    [4, "PATCH", L],
-    [5, "DELETE", L],
-    [6, "TRACE", L],
-    [7, "PURGE", L],
-    [8, "PROPFIND", L],
-    [9, "QUERY", L],
-    [10, "CONNECT", "a:443"],
-    [13, "POST", "/v1/meta"],
-    [14, "DELETE", "/v1/nope"],
-  ])("%i: %s %s is 405", async (_, method, path) => {
-    await expectProblem(await raw(`${method} ${path} HTTP/1.1`, HOST), { code: "method_not_allowed" });
-  });
-
   test("1: HEAD is 405 without a body", async () => {
     const response = await raw(`HEAD ${L} HTTP/1.1`, HOST);
     expect([response.status, await response.text()]).toEqual([405, ""]);
@@ -82,63 +66,14 @@ describe("methods", () => {
     expect(await sendRaw(server.port, [`${method} ${L} HTTP/1.1`, HOST, "Connection: close"])).toBeUndefined();
   });
 
-  test.each([
-    [16, L],
-    [17, "/v1/meta"],
-    [19, `${L}/not-a-uuid`],
-    [19, "/v1/docs"],
-  ])("%i: OPTIONS %s is 204 without a key, and without CORS headers", async (_, path) => {
-    const headers = {
-      Origin: "https://evil.example",
-      "Access-Control-Request-Method": "GET",
-      "Access-Control-Request-Headers": "authorization",
-    };
-    const response = await api.send(path, { method: "OPTIONS", key: null, headers });
-    expect([response.status, await response.text(), response.headers.get("allow")]).toEqual([204, "", "GET, OPTIONS"]);
-    expectCommonHeaders(response);
-  });
-
-  test("18: OPTIONS of an unknown path is 404", async () => {
-    await expectProblem(await api.send("/v1/nope", { method: "OPTIONS" }), { code: "not_found" });
-  });
-
   test("20: Bun itself responds to OPTIONS *", async () => {
     expect((await raw("OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
   });
 });
 
 describe("paths", () => {
-  test.each([
-    [54, "/"],
-    [55, "/v1"],
-    [56, "/v1/"],
-    [57, "/v1/nope"],
-    [58, "/V1/meta"],
-    [59, "/v1/META"],
-    [60, "/v2/meta"],
-    [61, "/v1/meta/"],
-    [62, "//v1/meta"],
-    [63, "/v1//meta"],
-    [64, "/v1/meta;x=1"],
-    [65, "/v1/meta%20"],
-    [66, "/v1/meta%3Fx"],
-    [67, "/v1%2Fmeta"],
-    [68, "/v1/meta%00"],
-    [69, "/v1/meta%zz"],
-    [70, `${L}/${U}/`],
-    [71, `${L}/${U}//events`],
-    [72, `${L}/${U}/events/`],
-    [73, `${L}/${U}/EVENTS`],
-    [74, `${L}/${U}/events/x`],
-    [75, "/v1/docs/../../etc/passwd"],
-    [76, "/v1/favicon.ico"],
-    [312, "/v1/<script>alert(1)</script>"],
-    [316, "/v1/nope?x=1"],
-    [316, "//user@host:port/v1/meta"],
-    [316, "/xx/v1/meta"],
-  ])("%i: GET %s is 404 without a key", async (_, path) => {
-    const { instance } = await expectProblem(await raw(`GET ${path} HTTP/1.1`, HOST), { code: "not_found" });
-    if (/^[\w/]*$/.test(path)) expect(instance).toBe(path);
+  test("312: the address of a problem reflects nothing raw", async () => {
+    await expectProblem(await raw("GET /v1/<script>alert(1)</script> HTTP/1.1", HOST), { code: "not_found" });
   });
 
   test.each(["/", "/v1", "/v1/", "/nope"])("the 404 of %s contains the address of the reference", async (path) => {

@@ -1,8 +1,8 @@
 /** Numbers in names are rows of requests.tsv. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { TestApi } from "../support/api.ts";
-import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
-import { sixtyApi, U, WITHOUT_EVENTS, X } from "../support/sixty.ts";
+import { expectCommonHeaders } from "../support/problem.ts";
+import { sixtyApi, U, WITHOUT_EVENTS } from "../support/sixty.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -76,31 +76,5 @@ describe("GET /opportunities/{id}/events", () => {
       meta: { count: 0, has_more: false, next_cursor: null },
       links: { next: null },
     });
-  });
-
-  test.each([
-    [288, `${U}/events?include_insignificant=TRUE`, ["include_insignificant"]],
-    [289, `${U}/events?include_insignificant=1`, ["include_insignificant"]],
-    [290, `${U}/events?include_insignificant=yes`, ["include_insignificant"]],
-    [291, `${U}/events?include_insignificant=`, ["include_insignificant"]],
-    [292, `${U}/events?include_insignificant=true,false`, ["include_insignificant"]],
-    [293, `${U}/events?include_insignificant=true&include_insignificant=false`, ["include_insignificant"]],
-    [296, `${U}/events?type=foo`, ["type"]],
-    [297, `${U}/events?type=`, ["type"]],
-    [300, `${U}/events?since=x`, ["since"]],
-    [301, `${U}/events?limit=101`, ["limit"]],
-    [304, "zz/events", ["id"]],
-    [304, "zz/events?limit=0&type=foo", ["id", "limit", "type"]],
-    [305, `${X}/events?limit=0`, ["limit"]],
-  ])("%i: %s is refused", async (_, path, fields) => {
-    await expectProblem(await api.get(`/opportunities/${path}`), { code: "invalid_parameter", fields });
-  });
-
-  test("302: q is not supported", async () => {
-    await expectProblem(await api.get(`/opportunities/${U}/events?q=1`), { code: "unsupported_parameter", fields: ["q"] });
-  });
-
-  test("303: an unknown record returns 404", async () => {
-    await expectProblem(await api.get(`/opportunities/${X}/events`), { code: "not_found" });
   });
 });

@@ -57,37 +57,6 @@ describe("GET /opportunities/{id}", () => {
     expect([response.status, data.id]).toEqual([200, U]);
   });
 
-  test.each([
-    [246, X],
-    [247, "00000000-0000-0000-0000-000000000000"],
-    [248, "ffffffff-ffff-ffff-ffff-ffffffffffff"],
-  ])("%i: %s returns 404", async (_, id) => {
-    await expectProblem(await api.get(`/opportunities/${id}`), { code: "not_found" });
-  });
-
-  test.each([
-    [249, "not-a-uuid"],
-    [250, "123"],
-    [251, "0190c4a0000070008000000000000000"],
-    [252, `%7B${U}%7D`],
-    [253, `urn:uuid:${U}`],
-    [254, `${U}%20`],
-    [255, `%20${U}`],
-    [256, `${U}0`],
-    [257, "0190c4a0-0000-7000-8000-00000000000g"],
-    [258, `${U}%00`],
-    [259, "%zz"],
-    [260, "%2e%2e%2fmeta"],
-    [261, "SELECT%201"],
-    [262, "%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0%D9%A0-0000-0000-0000-000000000000"],
-  ])("%i: %s is not a UUID", async (_, id) => {
-    await expectProblem(await api.get(`/opportunities/${id}`), { code: "invalid_parameter", fields: ["id"] });
-  });
-
-  test("284: takes no parameters", async () => {
-    await expectProblem(await api.get(`/opportunities/${U}?limit=0&q=x`), { code: "unsupported_parameter", fields: ["limit", "q"] });
-  });
-
   test("a change of the record changes its validators, and moves it to the top of the list", async () => {
     const changing = await sixtyApi();
 
