@@ -15,7 +15,9 @@ beforeEach(() => {
   data = join(aDirectory(), "data");
 });
 
-const keys = (line: string) => fundfeed(["keys", ...line.split(" "), "--data", data]);
+/** A clock by which no two keys are made in one millisecond: their order would be that of their random ids. */
+let now = Date.UTC(2026, 2, 1);
+const keys = (line: string) => fundfeed(["keys", ...line.split(" "), "--data", data], {}, () => ++now);
 type Listed = { id: string; state: string; label: string; created_at: string; expires_at: string | null };
 const listed = async () => JSON.parse((await keys("list --json")).out) as Listed[];
 const newId = async (line: string) => (JSON.parse((await keys(`create ${line} --json`)).out) as { id: string }).id;
@@ -43,7 +45,7 @@ describe("keys create --expires", () => {
 test("keys list shows which keys are active, expired or revoked", async () => {
   const [, revoked, expired] = [await newId("--account A"), await newId("--account A"), await newId("--account A")];
   await keys(`revoke ${revoked}`);
-  const db = openState(data, Date.now());
+  const db = openState(data, now);
   for (const id of [revoked, expired])
     db.sqlite.query("update keys set expires_at = ? where id = ?").run(Date.parse("2026-01-31T17:00:00Z"), id);
   db.sqlite.close(true);
@@ -86,8 +88,8 @@ describe("keys rotate", () => {
 describe("keys usage", () => {
   test("shows requests by day and key, as a table and as JSON", async () => {
     const [first, second] = [await newId("--account A --label sync"), await newId("--account B")];
-    const today = dayOf(Date.now());
-    const db = openState(data, Date.now());
+    const today = dayOf(now);
+    const db = openState(data, now);
     const use = db.sqlite.query("insert into use (key_id, day, count) values (?, ?, ?)");
     for (const row of [
       [first, today - 1, 12_345],
