@@ -19,6 +19,7 @@ import { aCatalog, contentsOf, dropScratch, ordersOf, withoutLinks } from "../su
 import { expectLinear } from "../support/linear.ts";
 import { EXCERPTS } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
+import { type Given, linked, unlinked } from "./link-cases.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
@@ -50,57 +51,12 @@ async function linksIn(db: CatalogDb): Promise<string[]> {
     .sort();
 }
 
-const cases: [what: string, records: Drafted[], links: string[]][] = [
-  [
-    "a number of SBIR.gov at Grants.gov, spelt without dashes",
-    [record("SBIR_GOV", "PAR-24-131", "Small Business Transition Grant"), numbered("GRANTS_GOV", "353791", "PAR24131", "Transition grant")],
-    ["SBIR_GOV PAR-24-131 is GRANTS_GOV 353791"],
-  ],
-  [
-    "the solicitation of a topic of SBIR.gov, which is another thing",
-    [
-      numbered("SBIR_GOV", "topics/10", "PAR-24-131", "Quiet propellers"),
-      numbered("GRANTS_GOV", "353791", "PAR-24-131", "Transition grant"),
-    ],
-    [],
-  ],
-  [
-    "a number of two grants with other titles",
-    [
-      numbered("SIMPLER_GRANTS_GOV", "S", "HQ003423", "Legacy"),
-      numbered("GRANTS_GOV", "1", "HQ003423", "Air"),
-      numbered("GRANTS_GOV", "2", "HQ003423", "Sea"),
-    ],
-    [],
-  ],
-  [
-    "a number of several grants with the same title: the newest",
-    [
-      numbered("SIMPLER_GRANTS_GOV", "S", "HQ003423", "Legacy"),
-      numbered("GRANTS_GOV", "45810", "HQ003423", "Legacy"),
-      numbered("GRANTS_GOV", "HQ003423", "HQ003423", "Legacy"),
-      numbered("GRANTS_GOV", "45811", "HQ003423", "LEGACY (LRMP)"),
-      numbered("GRANTS_GOV", "45812", "HQ003423", "Heritage"),
-    ],
-    ["SIMPLER_GRANTS_GOV S is GRANTS_GOV 45811"],
-  ],
-  [
-    "a short number, and a word",
-    ["BAA-1", "Announcement"].flatMap((number, n) => [
-      numbered("SIMPLER_GRANTS_GOV", `S${n}`, number, "Same"),
-      numbered("GRANTS_GOV", `${n}`, number, "Same"),
-    ]),
-    [],
-  ],
-  [
-    "an announcement that SAM.gov has, too, and its awards, which are none",
-    [
-      numbered("SIMPLER_GRANTS_GOV", "S", "N0001425SB001", "Long Range BAA"),
-      numbered("SAM_GOV", "1", "N0001425SB001", "Long Range BAA", { contract_class: "Solicitation" }),
-      numbered("SAM_GOV", "2", "N0001425SB001", "Long Range BAA", { contract_class: "Award Notice" }),
-    ],
-    ["SAM_GOV 2 is part of SIMPLER_GRANTS_GOV S", "SIMPLER_GRANTS_GOV S is SAM_GOV 1"],
-  ],
+/** A record of link-cases.ts as a file has it. */
+const asFiled = ({ ids, ...fields }: Given) => ({ ...fields, earlier_ids: ids.slice(1) });
+
+const cases: [what: string, records: object[], links: string[]][] = [
+  ...linked.map(([what, records, links]): [string, object[], string[]] => [what, records.map(asFiled), links]),
+  ...unlinked.map(([what, records]): [string, object[], string[]] => [what, records.map(asFiled), []]),
   [
     "a UUID that two records of Grants.gov were told: the one with the smaller id",
     [
@@ -108,48 +64,6 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
       ...["1", "2"].map((id) => record("GRANTS_GOV", id, "B", { lineage: id, earlier_ids: ["uuid"] })),
     ],
     [`SIMPLER_GRANTS_GOV uuid is GRANTS_GOV ${opportunityId("GRANTS_GOV", "1") < opportunityId("GRANTS_GOV", "2") ? 1 : 2}`],
-  ],
-  [
-    "a number of SAM.gov with another title",
-    [numbered("SIMPLER_GRANTS_GOV", "S", "BAA-2025", "Sea"), numbered("SAM_GOV", "1", "BAA 2025", "Air")],
-    [],
-  ],
-  [
-    "an element of ROSES in four sources",
-    [
-      record("NASA_ROSES", "ROSES-2025-A.13", "A.13 Accelerating Earth Solutions"),
-      numbered("NASA_NSPIRES", "33D1A64A", "NNH25ZDA001N-AES", "A.13 Accelerating Earth Solutions"),
-      numbered("GRANTS_GOV", "363224", "NNH25ZDA001N-AES", "ROSES25: A.13 Accelerating Earth Solutions Program"),
-      numbered("SIMPLER_GRANTS_GOV", "S", "NNH25ZDA001N-AES", "A.13 Accelerating Earth Solutions (AES)"),
-    ],
-    ["GRANTS_GOV 363224", "NASA_ROSES ROSES-2025-A.13", "SIMPLER_GRANTS_GOV S"].map((each) => `${each} is NASA_NSPIRES 33D1A64A`),
-  ],
-  [
-    "elements of ROSES of another year, and with another title",
-    [
-      record("NASA_ROSES", "ROSES-2025-A.2", "A.2 Ocean"),
-      numbered("GRANTS_GOV", "1", "NNH24ZDA001N-O", "ROSES 2024: A.2 Ocean"),
-      numbered("GRANTS_GOV", "2", "NNH25ZDA001N-I", "ROSES 2025: A.2 Ice"),
-      numbered("GRANTS_GOV", "3", "NNH25ZDA001N", "ROSES 2025: Research Opportunities"),
-    ],
-    [],
-  ],
-  [
-    "a solicitation of NSF by its title or its page, and programs of it",
-    [
-      numbered("GRANTS_GOV", "1", "24-546", "Division of Integrative Organismal Systems Core Programs"),
-      numbered("NSF", "10", "nsf24546", "Division of Integrative Organismal Systems Core Programs (IOS)"),
-      {
-        ...numbered("NSF", "11", "nsf24546", "Division of Organismal Biology"),
-        source: { code: "NSF", opportunity_id: "11", url: "https://nsf.gov/x/nsf24-546" } as never,
-      },
-      {
-        ...numbered("NSF", "12", "nsf24546", "Neural Systems"),
-        source: { code: "NSF", opportunity_id: "12", url: "https://nsf.gov/x/pd11-7714" } as never,
-      },
-      numbered("NSF", "13", "nsf24547", "Neural Systems"),
-    ],
-    ["NSF 10 is GRANTS_GOV 1", "NSF 11 is GRANTS_GOV 1", "NSF 12 is part of GRANTS_GOV 1"],
   ],
 ];
 
