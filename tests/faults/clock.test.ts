@@ -1,8 +1,8 @@
 /** A machine's clock that is set while the service runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import type { Machine } from "../../src/runtime/machine.ts";
 import { serve } from "../../src/server/serve.ts";
+import { machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -18,25 +18,17 @@ let key = "";
 let ended: Promise<number>;
 
 /** The real service on a real port, whose clock is ours to set. */
-const machine = (printLine: (text: string) => void): Machine => ({
-  env: {},
-  now: () => clock.now,
-  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  printLine,
-  printText: () => undefined,
-  readInput: async function* () {},
-  writeOutput: async () => undefined,
-  syncOutput: () => undefined,
-  terminal: () => undefined,
-  isLogOnTerminal: () => false,
-  printError: (text) => void warnings.push(text),
-  showProgress: () => undefined,
-  writeLog: (text) => void warnings.push(text),
-  onReloadSignal: () => undefined,
-  usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
-  program: [],
-  onStopSignal: (listener) => void stopListeners.push(listener), // Imports listen as well as the server.
-});
+const machine = (printLine: (text: string) => void) =>
+  machineOf(
+    {},
+    {
+      now: () => clock.now,
+      printLine,
+      printError: (text) => void warnings.push(text),
+      writeLog: (text) => void warnings.push(text),
+      onStopSignal: (listener) => void stopListeners.push(listener), // Imports listen as well as the server.
+    },
+  );
 
 async function fundfeed(...args: string[]): Promise<string> {
   const printed: string[] = [];

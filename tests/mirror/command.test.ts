@@ -6,6 +6,7 @@ import type { Cli } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { mirrorCommand } from "../../src/cli/commands/mirror.ts";
 import { type TestApi, testApi } from "../support/api.ts";
+import { machineOf } from "../support/command-line.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { contentsOfDatabase, contentsOfLines, publish, served } from "./mirrored.ts";
@@ -36,27 +37,16 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
   const [printed, told, shown]: [string[], string[], string[]] = [[], [], []];
   const clock = { now: NOON };
   let signal = () => {};
-  const machine: Cli["machine"] = {
-    env,
+  const machine = machineOf(env, {
     now: () => clock.now,
     randomBytes: (count) => new Uint8Array(count),
     printLine: (text) => void printed.push(text),
-    printText: () => undefined,
-    readInput: async function* () {},
-    writeOutput: async () => undefined,
-    syncOutput: () => undefined,
-    terminal: () => undefined,
-    isLogOnTerminal: () => false,
     printError: (text) => void told.push(text),
     showProgress: (line) => void shown.push(line),
-    writeLog: () => undefined,
-    onReloadSignal: () => undefined,
-    usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
-    program: [],
     onStopSignal: (stop) => {
       signal = stop;
     },
-  };
+  });
   /** Called after each wait for the next turn; when there are none left, the signal comes. */
   const afterwards: (() => void | Promise<void>)[] = [];
   const wait = async (ms: number) => {

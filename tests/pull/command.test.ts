@@ -6,6 +6,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Cli } from "../../src/cli/command.ts";
 import { pullCommand } from "../../src/cli/commands/pull.ts";
 import { emptySummary } from "../../src/import/import-log.ts";
+import { machineOf } from "../support/command-line.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { realFile, realJson } from "../support/real-data.ts";
@@ -25,27 +26,15 @@ function aCommand(env: Record<string, string> = {}) {
   let signal = () => {};
   /** Called after each wait that is not the pace. */
   const afterwards: (() => void)[] = [];
-  const machine: Cli["machine"] = {
-    env,
+  const machine = machineOf(env, {
     now: () => clock.now,
     randomBytes: (count) => new Uint8Array(count),
     printLine: (text) => void printed.push(text),
-    printText: () => undefined,
-    readInput: async function* () {},
-    writeOutput: async () => undefined,
-    syncOutput: () => undefined,
-    terminal: () => undefined,
-    isLogOnTerminal: () => false,
     printError: (text) => void told.push(text),
-    showProgress: () => undefined,
-    writeLog: () => undefined,
-    onReloadSignal: () => undefined,
-    usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
-    program: [],
     onStopSignal: (stop) => {
       signal = stop;
     },
-  };
+  });
   const cli: Cli = { machine, exitCode: 0 };
   const wait = async (ms: number, stop: AbortSignal) => {
     if (ms < WAITED || stop.aborted) return;

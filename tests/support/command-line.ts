@@ -11,38 +11,39 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   const err: string[] = [];
   let stop = () => {};
   const machine = machineOf(env, {
+    now,
     printLine: (text) => {
       out.push(`${text}\n`);
       if (text.startsWith("listening on ")) stop();
     },
     printText: (text) => void out.push(text),
     printError: (text) => void err.push(`${text}\n`),
+    onStopSignal: (handle) => {
+      stop = handle;
+    },
   });
-  const onStopSignal = (handle: () => void) => {
-    stop = handle;
-  };
-  const code = await runCommandLine(args, { ...machine, now, onStopSignal });
+  const code = await runCommandLine(args, machine);
   return { code, out: out.join(""), err: err.join("") };
 }
 
-/** Returns a machine with this environment and these outputs, the real clock and random bytes, and no signals. */
-export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
+/** Returns a machine with this environment and these outputs. Unless given, it has the real clock and random bytes, and no signals. */
+export function machineOf(env: Record<string, string>, given: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
   return {
-    printText: output.printLine,
-    readInput: async function* () {},
-    writeOutput: async (text) => output.printLine(text.replace(/\n$/, "")),
-    syncOutput: () => undefined,
-    terminal: () => undefined,
-    isLogOnTerminal: () => false,
-    ...output,
     env,
     now: Date.now,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    printText: given.printLine,
+    readInput: async function* () {},
+    writeOutput: async (text) => given.printLine(text.replace(/\n$/, "")),
+    syncOutput: () => undefined,
+    terminal: () => undefined,
+    isLogOnTerminal: () => false,
     showProgress: () => undefined,
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     program: [],
     onStopSignal: () => undefined,
+    ...given,
   };
 }
