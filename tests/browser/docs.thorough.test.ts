@@ -1,26 +1,17 @@
-/** The page in a real browser: Debian's Chromium, which CI installs. `SHOTS=directory` saves a screenshot of each view. */
+/** The page in a real browser. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { descriptionFiles } from "../../src/http/docs.ts";
 import { type Listener, listen } from "../../src/http/listen.ts";
 import { type ProblemCode, problemAnchor, problems } from "../../src/http/problem.ts";
 import { testApi } from "../support/api.ts";
+import { hasChromium, launchChromium, newPage, overflowOf, scriptsOf } from "../support/chromium.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const isThere = existsSync(CHROMIUM);
-if (!isThere) process.stderr.write(`SKIPPED: the tests of /docs in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
-
-/** Playwright's 30 s are too short on a busy machine. */
-const TIMEOUT_MS = 240_000;
-const FLAGS =
-  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, height: 844 } };
 
-describe.skipIf(!isThere)("/docs in a browser", () => {
+describe.skipIf(!hasChromium("the tests of /docs in a browser"))("/docs in a browser", () => {
   let browser: Browser;
-  /** Of all tests, with the errors that it logs and the requests that it sends to other hosts. Another one takes a second of processor time. */
+  /** Of all tests, with the errors that it logs and the requests that it sends to other hosts. */
   let page: Page;
   const [errors, foreign]: [string[], string[]] = [[], []];
   let server: Listener;
@@ -30,10 +21,8 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     server = await listen({ fetch: (request) => app.fetch(request) }, { hostname: "127.0.0.1", port: 0 });
     origin = `http://127.0.0.1:${server.port}`;
     const app = await testApi({ files: descriptionFiles(`${origin}/v1`)() });
-    // The first start after an installation reads 300 MB from a cold disk.
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
-    page = await browser.newPage();
-    page.setDefaultTimeout(TIMEOUT_MS);
+    browser = await launchChromium();
+    page = await newPage(browser);
     page.on("console", (message) => /error|warning/.test(message.type()) && errors.push(message.text()));
     page.on("pageerror", (error) => errors.push(error.message));
     page.on("requestfailed", (request) => errors.push(request.url()));
@@ -60,15 +49,13 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
       const painted = () => until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
       await page.route("**/*.js", (route) => painted().then(() => route.continue()));
       await page.goto(`${origin}/v1/docs`);
-      await expectFits(page);
-      await shot(page, `guide-${device}-${colorScheme}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 
       await page.getByRole("link", { name: "Operations", exact: true }).first().click();
       await page.locator("#operation-listOpportunities ~ details").first().locator("summary").click();
       expect(await page.getByText('"has_more": true').first().isVisible()).toBe(true);
       expect(await page.locator("input, textarea").count()).toBe(0);
-      await expectFits(page);
-      await shot(page, `operations-${device}-${colorScheme}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 
       expect(await page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length")).toBe(0);
       expect(errors).toEqual([]);
@@ -89,7 +76,6 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
       expect(top).toBeGreaterThan(50); // Below the bar.
       expect(top).toBeLessThan(widths.phone.height - 50);
     }
-    await shot(page, "problem-phone");
   }, 300_000);
 
   test("is usable by keyboard", async () => {
@@ -108,25 +94,14 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
 
   test("is readable without JavaScript", async () => {
     await page.setViewportSize(widths.desktop);
-    const session = await page.context().newCDPSession(page);
-    await session.send("Emulation.setScriptExecutionDisabled", { value: true });
+    await (await scriptsOf(page))(false);
     await page.goto(`${origin}/v1/docs`);
     expect(await page.getByRole("heading", { name: "Errors" }).isVisible()).toBe(true);
     expect(await page.getByText("async function sync").isVisible()).toBe(true);
-    await shot(page, "no-script");
   }, 300_000);
 });
 
 /** Polls, because the page's security policy forbids Playwright's own way of waiting. The test's time limit ends it. */
 async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate(expression))) await Bun.sleep(20);
-}
-
-/** Expects that nothing is wider than the screen. */
-async function expectFits(page: Page): Promise<void> {
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
-}
-
-async function shot(page: Page, name: string): Promise<void> {
-  if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
 }

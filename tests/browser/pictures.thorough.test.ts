@@ -6,21 +6,26 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pixelmatch from "pixelmatch";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import sharp from "sharp";
+import { CHROMIUM, launchChromium, newPage } from "../support/chromium.ts";
 import { onPostgres } from "../support/database-locations.ts";
 import { dropScratch } from "../support/imports.ts";
 import { allPictured, fileOfPages, PICTURED_ORIGIN, type Pictured } from "../support/pictured.ts";
 
 setDefaultTimeout(300_000);
 
-const CHROMIUM = "/usr/bin/chromium";
 const ACCEPTED = join(import.meta.dir, "pictures");
 const MADE_WITH = join(ACCEPTED, "made-with.json");
 const { PICTURES: OUT, ACCEPT_PICTURES: ACCEPT } = process.env;
 /** Drawing is the same everywhere: fonts are the package's, and letters have no hints and no colored edges. */
-const FLAGS =
-  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --font-render-hinting=none --disable-lcd-text --disable-font-subpixel-positioning --force-color-profile=srgb --hide-scrollbars";
+const FLAGS = [
+  "font-render-hinting=none",
+  "disable-lcd-text",
+  "disable-font-subpixel-positioning",
+  "force-color-profile=srgb",
+  "hide-scrollbars",
+];
 /** A pixel differs if its color is this far away (of 1, as the eye sees it); of a picture this share of pixels may. */
 const [COLOR_TOLERANCE, SHARE_TOLERANCE] = [0.1, 0.0002];
 const views = [
@@ -90,9 +95,8 @@ describe.skipIf(whySkipped !== undefined)("the pictures", () => {
   beforeAll(async () => {
     all = await allPictured();
     const fonts = `${[400, 600, 700].map(font).join("")} *{font-family:Pictured !important}`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: 240_000 });
-    page = await browser.newPage({ bypassCSP: true, locale: "en-US", timezoneId: "America/New_York" });
-    page.setDefaultTimeout(240_000);
+    browser = await launchChromium(FLAGS.map((flag) => `--${flag}`));
+    page = await newPage(browser, { bypassCSP: true, locale: "en-US", timezoneId: "America/New_York" });
     await page.route("**/*", (route) => {
       const file = fileOfPages(new URL(route.request().url()).pathname);
       if (file !== undefined)
