@@ -89,10 +89,6 @@ describe("--database", () => {
     expectUsage(await fundfeed(["serve", "--database", NOWHERE, "--read-database", url]), `--read-database ${ADDRESS}`);
   });
 
-  test("is required by --read-database", async () => {
-    expectUsage(await fundfeed(["serve", "--read-database", NOWHERE]), "--read-database is a replica of --database, and requires it");
-  });
-
   test("does not work with backup and restore, which name PostgreSQL's tools", async () => {
     for (const [command, why] of [
       ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: use pg_dump (fundfeed help postgres)\n"],

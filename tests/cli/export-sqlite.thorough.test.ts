@@ -175,15 +175,6 @@ test("needs a file, which the other formats do not take", async () => {
   });
 });
 
-test("suggests the filter that was meant", async () => {
-  const { code, err } = await fundfeed(["export", "--close-before", "30d", "--data", data]);
-  expect([code, err]).toEqual([2, expect.stringContaining("unknown option '--close-before'\n(Did you mean --closes-before?)")]);
-  const match = aFile(JSON.stringify({ nacis: ["5417"] }), "match.json");
-  expect((await fundfeed(["export", "--match", match, "--data", data])).err).toContain(
-    'there is no filter "nacis" (did you mean "naics"?)',
-  );
-});
-
 test.each(["exporting", "indexing texts"])(
   "a signal while it is %s removes the unfinished file, and leaves the earlier one",
   async (step) => {

@@ -2,11 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runCommandLine } from "../../src/cli/command-line.ts";
 import { type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { anIndexedDirectoryOfAll } from "../support/all-records.ts";
 import { program } from "../support/binary.ts";
-import { fundfeed, machineOf } from "../support/command-line.ts";
+import { ESC, fundfeed, withoutColors } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { rowsAmong } from "../support/rows.ts";
@@ -22,18 +21,7 @@ beforeAll(async () => {
 afterAll(dropScratch);
 
 /** A run on the day of NOON, on a terminal of some width. */
-async function at(columns: number | undefined, ...args: readonly string[]) {
-  const [out, err]: string[][] = [[], []];
-  const code = await runCommandLine([...args, "--data", data], {
-    ...machineOf({}, { printLine: (text) => void out?.push(`${text}\n`), printError: (text) => void err?.push(`${text}\n`) }),
-    printText: (text) => void out?.push(text),
-    now: () => NOON,
-    terminal: () => (columns === undefined ? undefined : { columns, hasColors: true }),
-  });
-  return { code, out: out?.join("") ?? "", err: err?.join("") ?? "" };
-}
-const ESC = String.fromCharCode(27);
-const withoutColors = (text: string) => text.replace(new RegExp(`${ESC}\\[\\d+m`, "g"), "");
+const at = (columns: number | undefined, ...args: readonly string[]) => fundfeed([...args, "--data", data], {}, () => NOON, columns);
 
 describe("fundfeed find", () => {
   test("prints a table that fits 80 columns, and says which filters it applied", async () => {
@@ -261,21 +249,5 @@ describe("fundfeed show", () => {
         /several opportunities have this number; show one of them: SAM_GOV, "Video Wall [^:]*", awarded: fundfeed show 6866e51a; SAM_GOV, /,
       ),
     ]);
-  });
-
-  test("shows what changed in words", async () => {
-    const directory = aDirectory();
-    const record = {
-      source: { code: "OWN", opportunity_id: "A-1" },
-      title: "Solar sail",
-      dates: { closes_at: "2026-12-18T17:00:00-05:00" },
-    };
-    const later = { ...record, title: "Solar sails", dates: { closes_at: "2026-12-24T17:00:00-05:00" }, organization: { agency: "NASA" } };
-    for (const each of [record, later]) await fundfeed(["import", "records", aFile([each]), "--data", directory]);
-    const { out } = await fundfeed(["show", "A-1", "--data", directory]);
-    const history = out.slice(out.indexOf("History\n")).replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "DAY");
-    expect(history.replaceAll(/ +/g, " ")).toContain("title changed from “Solar sail” to “Solar sails”");
-    expect(history.replaceAll(/\s+/g, " ")).toContain("deadline moved from Dec 18 to Dec 24, 2026 (6 days later)");
-    expect(history).toContain("agency set to NASA");
   });
 });

@@ -244,11 +244,6 @@ describe("fundfeed watch", () => {
     });
   });
 
-  test("reports all matches at first with --from-start", async () => {
-    await watch("add", "q", "--to", "stdout", "--from-start");
-    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
-  });
-
   let withMany: string | undefined; // One for both.
   async function makeMany(): Promise<string> {
     const many = aDirectory();

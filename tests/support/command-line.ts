@@ -6,12 +6,18 @@ import type { Machine } from "../../src/runtime/machine.ts";
 export type CommandResult = { code: number; out: string; err: string };
 
 /** Runs `fundfeed` with these arguments and nothing but `env` as its environment. A command that serves is stopped once it listens. */
-export async function fundfeed(args: readonly string[], env: Record<string, string> = {}, now = Date.now): Promise<CommandResult> {
+export async function fundfeed(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  now = Date.now,
+  columns?: number,
+): Promise<CommandResult> {
   const out: string[] = [];
   const err: string[] = [];
   let stop = () => {};
   const machine = machineOf(env, {
     now,
+    terminal: () => (columns === undefined ? undefined : { columns, hasColors: true }),
     printLine: (text) => {
       out.push(`${text}\n`);
       if (text.startsWith("listening on ")) stop();
@@ -25,6 +31,9 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   const code = await runCommandLine(args, machine);
   return { code, out: out.join(""), err: err.join("") };
 }
+
+export const ESC = String.fromCharCode(27);
+export const withoutColors = (text: string) => text.replace(new RegExp(`${ESC}\\[\\d+m`, "g"), "");
 
 /** Returns a machine with this environment and these outputs. Unless given, it has the real clock and random bytes, and no signals. */
 export function machineOf(env: Record<string, string>, given: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
