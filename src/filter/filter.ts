@@ -130,7 +130,7 @@ function applicantKind(text: string): string {
 function placeGiven(text: string): string {
   const code = placeCode(text);
   if (code !== undefined) return code;
-  throw new BadValue(`must be US states or countries, such as TX, Texas, DEU or Germany; not "${text}"${didYouMean(text, namedPlaces)}`);
+  throw new BadValue(`must be US states or countries, such as TX, Texas, DEU or Germany; not "${text}"${didYouMean(text, namedPlaces())}`);
 }
 
 export type FieldName = keyof typeof fields;

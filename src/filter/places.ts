@@ -77,39 +77,53 @@ TKLTK TKMTM TLSTL TONTO TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM UR
 VUTVU WLFWF WSMWS YEMYE ZAFZA ZMBZM ZWEZW
 `;
 
-const region = new Intl.DisplayNames(["en"], { type: "region" });
-const countries = COUNTRIES.trim()
-  .split(/\s+/)
-  .map((codes) => ({ code: codes.slice(0, 3), short: codes.slice(3) }))
-  .map(({ code, short }) => ({ code, short, name: region.of(short) ?? code }));
+let made: ReturnType<typeof makeTables> | undefined;
 
-const names = new Map([...countries.map(({ code, name }) => [code, name] as const), ...Object.entries(states)]);
+/** Made at the first use: most starts of the program need no country. */
+function tables() {
+  made ??= makeTables();
+  return made;
+}
 
-const stateCodes = new Map(Object.entries(states).flatMap(([code, name]) => [code, name].map((each) => [fold(each), code] as const)));
-/** Puerto Rico is published as a state or as a country. Here it is a state. */
-const countryCodes = new Map(
-  countries.flatMap(({ code, short, name }) =>
-    [code, short, name].map((each) => [fold(each), states[short] === name ? short : code] as const),
-  ),
-);
+function makeTables() {
+  const region = new Intl.DisplayNames(["en"], { type: "region" });
+  const countries = COUNTRIES.trim()
+    .split(/\s+/)
+    .map((codes) => ({ code: codes.slice(0, 3), short: codes.slice(3) }))
+    .map(({ code, short }) => ({ code, short, name: region.of(short) ?? code }));
+  return {
+    names: new Map([...countries.map(({ code, name }) => [code, name] as const), ...Object.entries(states)]),
+    stateCodes: new Map(Object.entries(states).flatMap(([code, name]) => [code, name].map((each) => [fold(each), code] as const))),
+    /** Puerto Rico is published as a state or as a country. Here it is a state. */
+    countryCodes: new Map(
+      countries.flatMap(({ code, short, name }) =>
+        [code, short, name].map((each) => [fold(each), states[short] === name ? short : code] as const),
+      ),
+    ),
+  };
+}
 
 export const stateNames: readonly string[] = Object.values(states);
 
-export const namedPlaces: readonly string[] = [...new Set(names.values())];
+/** The names of all states and countries. */
+export function namedPlaces(): string[] {
+  return [...new Set(tables().names.values())];
+}
 
 /** The code of a US state or a country that a person names. States come first: `DE` is Delaware, and Germany is `DEU`. */
 export function placeCode(text: string): string | undefined {
   const folded = fold(text.trim());
-  return stateCodes.get(folded) ?? countryCodes.get(folded);
+  return tables().stateCodes.get(folded) ?? tables().countryCodes.get(folded);
 }
 
 /** The name of a code. */
 export function nameOfPlace(code: string): string {
-  return names.get(code) ?? code;
+  return tables().names.get(code) ?? code;
 }
 
 /** The codes of a place: of its state, if that is in the United States, and of its country. */
 export function placeCodes(place: Sidecar["place"]): string[] {
+  const { stateCodes, countryCodes } = tables();
   const [state, country] = [place?.state, place?.country].map((text) => fold(text ?? "").trim());
   const countryCode = countryCodes.get(country ?? "");
   const stateCode = country === "" || countryCode === "USA" ? stateCodes.get(state ?? "") : undefined;
