@@ -27,7 +27,7 @@ export function preferencesIn(text: string): { preferences: Preference[]; texts:
   const plain = text.replace(/["“”][^"“”]*["“”]?|(?<!\S)[-+]\S+/g, (exact) => "\0".repeat(exact.length));
   const found: Found[] = [];
   for (const { kind, pattern, read } of readers)
-    for (const match of plain.matchAll(pattern)) {
+    for (const match of plain.matchAll(pattern())) {
       const [begin, end] = [match.index, match.index + match[0].length];
       if (found.some((each) => begin < each.end && each.begin < end)) continue;
       if (kind !== "not" && NEGATED.test(plain.slice(0, begin))) continue;
@@ -54,7 +54,7 @@ const NEGATED = /\b(?:not?|never|no longer|except(?: for)?|excluding|other than|
 const LENGTH_MAX = 1000;
 
 type Groups = { [name: string]: string | undefined };
-type Reader = { kind: Kind; pattern: RegExp; read: (groups: Groups, all: string) => Meaning | undefined };
+type Reader = { kind: Kind; pattern: () => RegExp; read: (groups: Groups, all: string) => Meaning | undefined };
 
 /** What may follow what is read: the end, a sign, or a word that does not go on with it, as "people" goes on with "two million". */
 const NO_MORE =
@@ -417,7 +417,7 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "place",
-    pattern: new RegExp(
+    pattern: compiledAtUse(
       `(?<![\\w-])(?:${IN_PLACE}\\s+(?:the\\s+)?(?:[Ss]tate\\s+of\\s+)?|(?<=${IN_PLACE}\\s+(?:[A-Z][a-z.][\\w.'-]*,?\\s+){1,3}))(?<places>${PLACE}(?:,?\\s+(?:and|or|AND|OR)\\s+${PLACE}|,\\s*${PLACE})*)`,
       "gu",
     ),
@@ -477,6 +477,15 @@ function anyCase(source: string): string {
 }
 
 /** A pattern of whole words in any letter case. */
-function pattern(source: string): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}-])(?:${source})(?![\\p{L}\\p{N}])`, "giu");
+function pattern(source: string): () => RegExp {
+  return compiledAtUse(`(?<![\\p{L}\\p{N}-])(?:${source})(?![\\p{L}\\p{N}])`, "giu");
+}
+
+/** All patterns together take milliseconds, which a start of the program does without. */
+function compiledAtUse(source: string, flags: string): () => RegExp {
+  let compiled: RegExp | undefined;
+  return () => {
+    compiled ??= new RegExp(source, flags);
+    return compiled;
+  };
 }
