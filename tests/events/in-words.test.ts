@@ -25,89 +25,58 @@ describe("changesInWords()", () => {
     ]);
   });
 
-  test.each<[string, unknown, unknown, string]>([
-    [
-      "dates.closes_at",
-      "2026-03-03T17:00:00-05:00",
-      "2026-02-20T17:00:00-05:00",
-      "deadline moved from Mar 3 to Feb 20, 2026 (11 days earlier)",
-    ],
-    [
-      "dates.closes_at",
-      "2026-12-18T17:00:00-05:00",
-      "2027-01-05T17:00:00-05:00",
-      "deadline moved from Dec 18, 2026 to Jan 5, 2027 (18 days later)",
-    ],
+  test.each([
+    ["2026-03-03T17:00:00-05:00", "2026-02-20T17:00:00-05:00", "moved from Mar 3 to Feb 20, 2026 (11 days earlier)"],
+    ["2026-12-18T17:00:00-05:00", "2027-01-05T17:00:00-05:00", "moved from Dec 18, 2026 to Jan 5, 2027 (18 days later)"],
     // The day on which daylight saving time begins has 23 hours.
-    ["dates.closes_at", "2026-03-07T17:00:00-05:00", "2026-03-08T17:00:00-04:00", "deadline moved from Mar 7 to Mar 8, 2026 (1 day later)"],
+    ["2026-03-07T17:00:00-05:00", "2026-03-08T17:00:00-04:00", "moved from Mar 7 to Mar 8, 2026 (1 day later)"],
     [
-      "dates.closes_at",
       "2027-03-01T17:00:00-05:00",
       "2027-03-02T16:00:00-05:00",
-      "deadline moved from Mar 1, 2027, 5:00 PM ET to Mar 2, 2027, 4:00 PM ET (23 hours later)",
+      "moved from Mar 1, 2027, 5:00 PM ET to Mar 2, 2027, 4:00 PM ET (23 hours later)",
     ],
     [
-      "dates.closes_at",
       "2027-03-01T17:00:00-05:00",
       "2027-03-11T17:00:00-07:00",
-      "deadline moved from Mar 1, 2027, 5:00 PM ET to Mar 11, 2027, 5:00 PM UTC-7 (10 days 2 hours later)",
+      "moved from Mar 1, 2027, 5:00 PM ET to Mar 11, 2027, 5:00 PM UTC-7 (10 days 2 hours later)",
     ],
     // The calendar days say two days.
     [
-      "dates.closes_at",
       "2026-03-07T23:59:00-05:00",
       "2026-03-09T00:01:00-04:00",
-      "deadline moved from Mar 7, 2026, 11:59 PM ET to Mar 9, 2026, 12:01 AM ET (23 hours 2 minutes later)",
+      "moved from Mar 7, 2026, 11:59 PM ET to Mar 9, 2026, 12:01 AM ET (23 hours 2 minutes later)",
     ],
     // The calendar days say one day later.
     [
-      "dates.closes_at",
       "2027-03-01T23:00:00-05:00",
       "2027-03-02T00:30:00Z",
-      "deadline moved from Mar 1, 2027, 11:00 PM ET to Mar 2, 2027, 12:30 AM UTC (3 hours 30 minutes earlier)",
+      "moved from Mar 1, 2027, 11:00 PM ET to Mar 2, 2027, 12:30 AM UTC (3 hours 30 minutes earlier)",
     ],
     [
-      "dates.closes_at",
       "2027-03-01T23:59:59-05:00",
       "2027-03-02T00:00:00-05:00",
-      "deadline moved from Mar 1, 2027, 11:59 PM ET to Mar 2, 2027, 12:00 AM ET (1 minute later)",
+      "moved from Mar 1, 2027, 11:59 PM ET to Mar 2, 2027, 12:00 AM ET (1 minute later)",
     ],
     [
-      "dates.closes_at",
       "2026-03-03T09:00:00-05:00",
       "2026-03-04T23:00:00-05:00",
-      "deadline moved from Mar 3, 2026, 9:00 AM ET to Mar 4, 2026, 11:00 PM ET (1 day 14 hours later)",
+      "moved from Mar 3, 2026, 9:00 AM ET to Mar 4, 2026, 11:00 PM ET (1 day 14 hours later)",
     ],
+    ["2026-03-03T00:00:00-12:00", "2026-03-03T12:00:00+00:00", "restated within the same minute: Mar 3, 2026, 12:00 PM UTC"],
+    ["2026-03-03T23:59:00-05:00", "2026-03-03T23:59:59-05:00", "restated within the same minute: Mar 3, 2026, 11:59 PM ET"],
     [
-      "dates.closes_at",
-      "2026-03-03T00:00:00-12:00",
-      "2026-03-03T12:00:00+00:00",
-      "deadline restated within the same minute: Mar 3, 2026, 12:00 PM UTC",
-    ],
-    [
-      "dates.closes_at",
-      "2026-03-03T23:59:00-05:00",
-      "2026-03-03T23:59:59-05:00",
-      "deadline restated within the same minute: Mar 3, 2026, 11:59 PM ET",
-    ],
-    [
-      "dates.closes_at",
       "2026-03-03T00:00:00-05:00",
       "2026-03-03T23:59:59-05:00",
-      "deadline moved from 12:00 AM to 11:59 PM ET on Mar 3, 2026 (23 hours 59 minutes later)",
+      "moved from 12:00 AM to 11:59 PM ET on Mar 3, 2026 (23 hours 59 minutes later)",
     ],
-    [
-      "dates.closes_at",
-      "2026-03-03T17:00:00-05:00",
-      "2026-03-03T18:30:00-05:00",
-      "deadline moved from 5:00 PM to 6:30 PM ET on Mar 3, 2026 (1 hour 30 minutes later)",
-    ],
-    [
-      "dates.closes_at",
-      "2026-03-03T17:00:00-05:00",
-      "2026-03-03T15:00:00-07:00",
-      "deadline restated within the same minute: Mar 3, 2026, 3:00 PM UTC-7",
-    ],
+    ["2026-03-03T17:00:00-05:00", "2026-03-03T18:30:00-05:00", "moved from 5:00 PM to 6:30 PM ET on Mar 3, 2026 (1 hour 30 minutes later)"],
+    ["2026-03-03T17:00:00-05:00", "2026-03-03T15:00:00-07:00", "restated within the same minute: Mar 3, 2026, 3:00 PM UTC-7"],
+    ["some day", "2026-03-03T17:00:00-05:00", "changed from some day to Mar 3, 2026"],
+  ])("deadline from %s to %s", (previous, current, words) => {
+    expect(wordsOf(["dates.closes_at", previous, current])).toEqual([`deadline ${words}`]);
+  });
+
+  test.each<[string, unknown, unknown, string]>([
     [
       "dates.opens_at",
       "2026-03-03T17:00:00-05:00",
@@ -116,7 +85,6 @@ describe("changesInWords()", () => {
     ],
     ["dates.response_at", null, "2026-03-03T17:00:00-05:00", "response date set to Mar 3, 2026"],
     ["dates.posted_at", "2026-03-03T00:00:00-05:00", null, "posting date removed; it was Mar 3, 2026"],
-    ["dates.closes_at", "some day", "2026-03-03T17:00:00-05:00", "deadline changed from some day to Mar 3, 2026"],
     ["relationships.canonical_id", null, "e70c298d-0672-540d-a9c2-c846a82fdc58", "link to the same opportunity in another source added"],
     ["relationships.parent_id", "e70c298d-0672-540d-a9c2-c846a82fdc58", null, "link to a parent opportunity removed"],
     ["status", "open", "closing_soon", "status changed from open to closing soon"],
