@@ -72,6 +72,15 @@ const replaced = (table: string, column: string, from: string, to: string) =>
   `update ${table} set ${column} = cast(replace(cast(${column} as text), '${from}', '${to}') as blob) where instr(cast(${column} as text), '${from}') > 0`;
 const newestOf = (row: string) =>
   `(select seq from events where opportunity_seq = ${row} and origin = 'detected' order by detected_at desc, seq desc limit 1)`;
+const changedN1 = (change: string) => `update opportunities set ${change} where seq = ${N1}`;
+const changedFirst = (change: string) => `update opportunities set ${change} where seq = 1`;
+const changedEvent = (change: string) => `update events set ${change} where seq = ${newestOf(N1)}`;
+
+const OTHER_HASH = "its hash does not match its content";
+const OTHER_COLUMNS = "its document does not match its columns";
+const OTHER_HISTORY = "its history does not lead to its content";
+const OTHER_ID = "its id does not derive from source and lineage";
+const OTHER_FACET = "its facet does not match its document";
 
 describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
   const testIf = test.if(isThere);
@@ -99,135 +108,83 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     expect(await faultsAfter(everywhere, 5)).toHaveLength(11);
   });
 
-  testIf.each<[string, (db: DatabaseFile<"catalog">) => void, string]>([
-    [
-      "a letter of a document",
-      statements(replaced("opportunities", "document", "Newest", "Newert")),
-      "its hash does not match its content",
-    ],
-    ["a document that is not JSON", statements("update opportunities set document = cast('{' as blob) where seq = 1"), "cannot be read"],
-    [
-      "a document with other white space",
-      statements(replaced("opportunities", "document", '"title":', '"title": ')),
-      "its document does not match its columns",
-    ],
-    [
-      "updated_at",
-      statements(`update opportunities set updated_at = updated_at + 1 where seq = ${N1}`),
-      "its document does not match its columns",
-    ],
-    [
-      "created_at",
-      statements(`update opportunities set created_at = updated_at + 1 where seq = ${N1}`),
-      "it was updated before it was created",
-    ],
-    ["the hash", statements("update opportunities set hash = zeroblob(32) where seq = 1"), "its hash does not match its content"],
-    ["the sidecar", statements(replaced("opportunities", "sidecar", '"a"', '"b"')), "its hash does not match its content"],
-    [
-      "the id",
-      statements("update opportunities set id = '00000000-0000-5000-8000-000000000000' where seq = 1"),
-      "its id does not derive from source and lineage",
-    ],
-    ["the lineage", statements("update opportunities set lineage = 'x' where seq = 1"), "its id does not derive from source and lineage"],
-    ["the source", statements("update opportunities set source = 'B' where seq = 1"), "its source differs from its document's"],
-    [
-      "the upstream id",
-      statements("update opportunities set source_opportunity_id = 'x' where seq = 1"),
-      "its upstream id differs from its document's",
-    ],
-    [
-      "a facet",
-      statements("update facets set agency = 'x' where id = (select facet_id from opportunities where seq = 1)"),
-      "its facet does not match its document",
-    ],
-    ["the facet of a record", statements("update opportunities set facet_id = 99 where seq = 1"), "its facet does not match its document"],
-    ["a status turn that is lost", statements(`update opportunities set turns_at = null where seq = ${N1}`), "would never turn"],
-    [
-      "a status turn at the wrong instant",
-      statements(`update opportunities set turns_at = turns_at - 1 where seq = ${N1}`),
-      "its turn is due at an instant that changes nothing",
-    ],
+  testIf.each<[what: string, statement: string, fault: string]>([
+    ["a letter of a document", replaced("opportunities", "document", "Newest", "Newert"), OTHER_HASH],
+    ["a document that is not JSON", changedFirst("document = cast('{' as blob)"), "cannot be read"],
+    ["a document with other white space", replaced("opportunities", "document", '"title":', '"title": '), OTHER_COLUMNS],
+    ["updated_at", changedN1("updated_at = updated_at + 1"), OTHER_COLUMNS],
+    ["created_at", changedN1("created_at = updated_at + 1"), "it was updated before it was created"],
+    ["the hash", changedFirst("hash = zeroblob(32)"), OTHER_HASH],
+    ["the sidecar", replaced("opportunities", "sidecar", '"a"', '"b"'), OTHER_HASH],
+    ["the id", changedFirst("id = '00000000-0000-5000-8000-000000000000'"), OTHER_ID],
+    ["the lineage", changedFirst("lineage = 'x'"), OTHER_ID],
+    ["the source", changedFirst("source = 'B'"), "its source differs from its document's"],
+    ["the upstream id", changedFirst("source_opportunity_id = 'x'"), "its upstream id differs from its document's"],
+    ["a facet", "update facets set agency = 'x' where id = (select facet_id from opportunities where seq = 1)", OTHER_FACET],
+    ["the facet of a record", changedFirst("facet_id = 99"), OTHER_FACET],
+    ["a status turn that is lost", changedN1("turns_at = null"), "would never turn"],
+    ["a status turn at the wrong instant", changedN1("turns_at = turns_at - 1"), "its turn is due at an instant that changes nothing"],
     [
       "a status turn of a stated status",
-      statements("update opportunities set turns_at = 1 where status_basis = 'stated'"),
+      "update opportunities set turns_at = 1 where status_basis = 'stated'",
       "its status is stated and would still turn",
     ],
-    [
-      "the status basis",
-      statements(`update opportunities set status_basis = 'stated' where seq = ${N1}`),
-      "its hash does not match its content",
-    ],
-    [
-      "an upstream id that is lost",
-      statements(`delete from upstream_ids where opportunity_seq = ${N1}`),
-      "it cannot be found by its upstream id",
-    ],
+    ["the status basis", changedN1("status_basis = 'stated'"), OTHER_HASH],
+    ["an upstream id that is lost", `delete from upstream_ids where opportunity_seq = ${N1}`, "it cannot be found by its upstream id"],
     [
       "a version of a record without its id",
-      statements(`insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null, null)`),
+      `insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null, null)`,
       "1 versions belong to a record without their id",
     ],
-    [
-      "an upstream id without a record",
-      statements("insert into upstream_ids values ('x', 'A', 999, 0)"),
-      "1 upstream ids belong to no record",
-    ],
+    ["an upstream id without a record", "insert into upstream_ids values ('x', 'A', 999, 0)", "1 upstream ids belong to no record"],
     [
       "an earlier sidecar without a record",
-      statements("insert into earlier_sidecars values (999, 0, 'dates', '{}')"),
+      "insert into earlier_sidecars values (999, 0, 'dates', '{}')",
       "1 earlier sidecars belong to no record",
     ],
-    ["the link keys", statements("update link_keys set key = 'X'"), "its link keys do not match its content"],
-    ["a link key without a record", statements("insert into link_keys values ('x', 'holds', 0, 'y')"), "1 link keys belong to no record"],
-    ["a record that is lost", statements(`delete from opportunities where seq = ${N1}`), "events belong to no record"],
-    ["the newest event lost", statements(`delete from events where seq = ${newestOf(N1)}`), "its history does not lead to its content"],
+    ["the link keys", "update link_keys set key = 'X'", "its link keys do not match its content"],
+    ["a link key without a record", "insert into link_keys values ('x', 'holds', 0, 'y')", "1 link keys belong to no record"],
+    ["a record that is lost", `delete from opportunities where seq = ${N1}`, "events belong to no record"],
+    ["the newest event lost", `delete from events where seq = ${newestOf(N1)}`, OTHER_HISTORY],
     [
       "the addition lost",
-      statements("delete from events where type = 'opportunity_added' and opportunity_seq = 3"),
+      "delete from events where type = 'opportunity_added' and opportunity_seq = 3",
       "its history does not begin with its addition",
     ],
-    ["every event lost", statements(`delete from events where opportunity_seq = ${N1}`), "its history does not begin with its addition"],
-    [
-      "a value in the history",
-      statements(replaced("events", "document", '"current":"New"', '"current":"Now"')),
-      "its history does not lead to its content",
-    ],
+    ["every event lost", `delete from events where opportunity_seq = ${N1}`, "its history does not begin with its addition"],
+    ["a value in the history", replaced("events", "document", '"current":"New"', '"current":"Now"'), OTHER_HISTORY],
     [
       "the name of a field in the history",
-      statements(replaced("events", "document", '"changed_fields":["title"]', '"changed_fields":["summary"]')),
+      replaced("events", "document", '"changed_fields":["title"]', '"changed_fields":["summary"]'),
       "differ from its changes",
     ],
-    [
-      "an event's instant",
-      statements(`update events set detected_at = detected_at + 1 where seq = ${newestOf(N1)}`),
-      "does not match its columns",
-    ],
+    ["an event's instant", changedEvent("detected_at = detected_at + 1"), "does not match its columns"],
     [
       "an event's type",
-      statements("update events set type = 'funding_changed' where type = 'date_changed' or type = 'description_changed'"),
+      "update events set type = 'funding_changed' where type = 'date_changed' or type = 'description_changed'",
       "has another type or severity in its document",
     ],
     [
       "an event's severity",
-      statements("update events set severity = 'noise' where type = 'opportunity_removed'"),
+      "update events set severity = 'noise' where type = 'opportunity_removed'",
       "has another type or severity in its document",
     ],
-    ["an event's record", statements(`update events set opportunity_seq = 3 where seq = ${newestOf(N1)}`), "does not match its columns"],
-    ["an event's document", statements(`update events set document = cast('[]' as blob) where seq = ${newestOf(N1)}`), "cannot be read"],
-    ["an event's import", statements("update events set import_id = 99 where seq = 1"), "1 events refer to a missing import"],
-    ["an imported event's id", statements("update events set id = 'x' where origin = 'imported'"), "event x does not match its columns"],
-    ["a count of records", statements("update facets set records = records + 1 where id = 1"), "facet 1 counts "],
+    ["an event's record", changedEvent("opportunity_seq = 3"), "does not match its columns"],
+    ["an event's document", changedEvent("document = cast('[]' as blob)"), "cannot be read"],
+    ["an event's import", "update events set import_id = 99 where seq = 1", "1 events refer to a missing import"],
+    ["an imported event's id", "update events set id = 'x' where origin = 'imported'", "event x does not match its columns"],
+    ["a count of records", "update facets set records = records + 1 where id = 1", "facet 1 counts "],
     [
       "a count of records posted on a day",
-      statements("update counts set number = 5 where kind = 'posted'"),
+      "update counts set number = 5 where kind = 'posted'",
       "A counts 5 records posted on 2026-02-28, but has 1",
     ],
-    ["a missing count", statements("delete from counts where kind = 'posted'"), "A counts no records posted on 2026-02-28, but has 1"],
-    ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
-    ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
-  ])("notices %s", async (_, damage, what) => {
-    const faults = await faultsAfter(damage);
-    expect(faults.filter((fault) => fault.includes(what))).not.toEqual([]);
+    ["a missing count", "delete from counts where kind = 'posted'", "A counts no records posted on 2026-02-28, but has 1"],
+    ["the cursor secret lost", "delete from settings", "the cursor secret is missing"],
+    ["the cursor secret cut", "update settings set value = x'00'", "the cursor secret is missing or not 32 bytes long"],
+  ])("notices %s", async (_, statement, fault) => {
+    const faults = await faultsAfter(statements(statement));
+    expect(faults.filter((found) => found.includes(fault))).not.toEqual([]);
   });
 });
 
