@@ -6,6 +6,7 @@ const names = new Map([["SAM", "SAM.gov"]]);
 const judge = (record: unknown) => validateRecord(record, names);
 const source = { code: "SAM", opportunity_id: "N0" };
 const with_ = (fields: object) => ({ source, title: "A title", ...fields });
+const coded = (code: string) => with_({ source: { code, opportunity_id: "1" } });
 
 /** Everything there is, in the resource's order. */
 const whole = {
@@ -159,22 +160,10 @@ describe("validateRecord() rejects", () => {
     ["a size as text", with_({ attachments: [{ size: "5 MB" }] }), 'attachments[0].size must be a whole number, not "5 MB"'],
     ["a part of a byte", with_({ attachments: [{ size: 1.5 }] }), 'attachments[0].size must be a whole number, not "1.5"'],
     ["no source code", with_({ source: { opportunity_id: "1" } }), "source.code is required"],
-    ["an empty source code", with_({ source: { code: "", opportunity_id: "1" } }), "source.code must not be blank"],
-    [
-      "a blank within the source code",
-      with_({ source: { code: "a b", opportunity_id: "1" } }),
-      "source.code must not contain blanks or commas",
-    ],
-    [
-      "a comma within the source code",
-      with_({ source: { code: "a,b", opportunity_id: "1" } }),
-      "source.code must not contain blanks or commas",
-    ],
-    [
-      "a source code that would become another one",
-      with_({ source: { code: "ß", opportunity_id: "1" } }),
-      "source.code must have only ASCII characters",
-    ],
+    ["an empty source code", coded(""), "source.code must not be blank"],
+    ["a blank within the source code", coded("a b"), "source.code must not contain blanks or commas"],
+    ["a comma within the source code", coded("a,b"), "source.code must not contain blanks or commas"],
+    ["a source code that would become another one", coded("ß"), "source.code must have only ASCII characters"],
     [
       "a parent that is no id",
       with_({ relationships: { parent_id: "p" } }),
@@ -229,11 +218,7 @@ describe("validateRecord() rejects", () => {
     ["NUL", with_({ summary: "a\0" }), "summary must not contain NUL"],
     ["NUL in an item", with_({ classifications: { keywords: ["ok", "\0"] } }), "classifications.keywords[1] must not contain NUL"],
     ["a lone surrogate", with_({ title: "a\ud800" }), "title must be well-formed Unicode: it has a lone surrogate"],
-    [
-      "a lone surrogate in the code",
-      with_({ source: { code: "\udc00", opportunity_id: "1" } }),
-      "source.code must be well-formed Unicode: it has a lone surrogate",
-    ],
+    ["a lone surrogate in the code", coded("\udc00"), "source.code must be well-formed Unicode: it has a lone surrogate"],
     ["a text that is a number", with_({ summary: 5 }), "summary must be a string"],
     ["a text that is true", with_({ status: true }), "status must be a string"],
     ["keywords that are text", with_({ classifications: { keywords: "a,b" } }), "classifications.keywords must be an array"],
