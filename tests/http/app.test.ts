@@ -247,37 +247,12 @@ describe("the log", () => {
     await logged.get(`/opportunities/${U}?agency=x`, { key });
     await logged.send("/v1/nope/secret", { key: null });
     await logged.send("/v1/meta", { key: null, method: "POST" });
+    const common = { time: logged.clock.now, request_id: expect.any(String), duration_ms: 0 };
+    const refused = { ...common, route: null, account: null, key_id: null };
     expect(logged.entries).toEqual([
-      {
-        time: logged.clock.now,
-        request_id: expect.any(String),
-        method: "GET",
-        route: "/opportunities/{id}",
-        status: 400,
-        duration_ms: 0,
-        account,
-        key_id: id,
-      },
-      {
-        time: logged.clock.now,
-        request_id: expect.any(String),
-        method: "GET",
-        route: null,
-        status: 404,
-        duration_ms: 0,
-        account: null,
-        key_id: null,
-      },
-      {
-        time: logged.clock.now,
-        request_id: expect.any(String),
-        method: "POST",
-        route: null,
-        status: 405,
-        duration_ms: 0,
-        account: null,
-        key_id: null,
-      },
+      { ...common, method: "GET", route: "/opportunities/{id}", status: 400, account, key_id: id },
+      { ...refused, method: "GET", status: 404 },
+      { ...refused, method: "POST", status: 405 },
     ]);
   });
 });

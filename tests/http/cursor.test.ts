@@ -75,22 +75,13 @@ describe("a cursor", () => {
     await expectProblem(await api.get(`/opportunities/${WITHOUT_EVENTS}/events?cursor=${ofEvents}`), { code: "invalid_cursor" });
   });
 
-  test.each([
-    [""],
-    ["x"],
-    ["AAAA"],
-    ["A".repeat(55)],
-    ["A".repeat(5000)],
-    ["%00"],
-    ["null"],
-    ["CURSOR="],
-    ["%20CURSOR"],
-    ["CURSOR&cursor=CURSOR"],
-    ["%zz"],
-  ])("cursor=%p is refused", async (text) => {
-    const cursor = await cursorOf("/opportunities?limit=5");
-    await expectProblem(await api.get(`/opportunities?cursor=${text.replaceAll("CURSOR", cursor)}`), { code: "invalid_cursor" });
-  });
+  test.each([["A".repeat(55)], ["A".repeat(5000)], ["CURSOR="], ["%20CURSOR"], ["CURSOR&cursor=CURSOR"], ["%zz"]])(
+    "cursor=%p is refused",
+    async (text) => {
+      const cursor = await cursorOf("/opportunities?limit=5");
+      await expectProblem(await api.get(`/opportunities?cursor=${text.replaceAll("CURSOR", cursor)}`), { code: "invalid_cursor" });
+    },
+  );
 
   test("a walk returns each record once, by updated_at and then id, both descending", async () => {
     const seen: { id: string; updated_at: string }[] = [];

@@ -52,20 +52,6 @@ describe("the same opportunity in two sources", () => {
     ]);
   });
 
-  test("a topic of another agency with the same code is another topic", async () => {
-    const catalog = await aCatalog();
-    await catalog.take([topic("DSIP")]);
-    await catalog.take([topic("SBIR_GOV", "Department of Energy")]);
-    expect((await record(catalog, "SBIR_GOV", "N251-001")).relationships.canonical_id).toBeNull();
-  });
-
-  test("importing either again changes nothing", async () => {
-    const catalog = await aCatalog();
-    await catalog.take([topic("SBIR_GOV")]);
-    await catalog.take([topic("DSIP")]);
-    expect(await catalog.take([topic("SBIR_GOV"), topic("DSIP")])).toMatchObject({ unchanged: 2, events: 0 });
-  });
-
   test("a record that changes in the import that links it has both changes in its history", async () => {
     const catalog = await aCatalog();
     const simpler = grant("SIMPLER_GRANTS_GOV", "b1a2", "PAR-25-001");
@@ -82,14 +68,6 @@ describe("the same opportunity in two sources", () => {
     expect(await catalog.take(given)).toMatchObject({ unchanged: 2, changed: 0 });
   });
 
-  test("a dry run counts no links", async () => {
-    const catalog = await aCatalog();
-    await catalog.take([topic("SBIR_GOV")]);
-    const dry = await catalog.take([topic("DSIP")], { dryRun: true });
-    expect(dry).toMatchObject({ added: 1, linked: 0, events: 1 });
-    expect(withoutLinks(await catalog.take([topic("DSIP")]))).toEqual(dry);
-  });
-
   test("a record is linked by an earlier id of another one, whether that changes or not", async () => {
     const [earlier, now] = ["1", "2"].map((digit) => digit.repeat(32)) as [string, string];
     const notice = { source: { code: "SAM_GOV", opportunity_id: now }, title: "Roof" };
@@ -99,12 +77,6 @@ describe("the same opportunity in two sources", () => {
       await catalog.take(before);
       expect(await catalog.take([{ ...notice, earlier_ids: [earlier] }])).toMatchObject({ linked: 1 });
     }
-  });
-
-  test("a grant is linked by its number, whatever its letter case", async () => {
-    const catalog = await aCatalog();
-    await catalog.take([grant("SIMPLER_GRANTS_GOV", "b1a2", "par-25-001"), grant("GRANTS_GOV", "358302", "PAR-25-001")]);
-    expect((await record(catalog, "SIMPLER_GRANTS_GOV", "b1a2")).relationships.canonical_id).toBe(opportunityId("GRANTS_GOV", "358302"));
   });
 
   const simpler = (number: string, fields: object = {}) => ({ ...grant("SIMPLER_GRANTS_GOV", "S1", number), ...fields });

@@ -79,29 +79,6 @@ describe("import with contacts redacted", () => {
     expect(await checkCatalog(catalog.db)).toEqual([]);
   });
 
-  test("keeps them out of imported events, which are still stored once", async () => {
-    const catalog = await aCatalog();
-    await catalog.take([record()]);
-    const event = {
-      source: { code: "OWN", opportunity_id: "1" },
-      type: "field_updated",
-      severity: "informational",
-      changed_fields: ["contacts", "title"],
-      changes: [
-        { field: "contacts", previous: [ann], current: null },
-        { field: "title", previous: "Old", current: "Title" },
-      ],
-      detected_at: "2020-01-01T00:00:00Z",
-    };
-    expect(await catalog.takeEvents([event], { redactContacts: true })).toMatchObject({ events: 1 });
-    expect((await eventsOf(catalog.db, "1")).at(-1)?.changes).toEqual([
-      { field: "contacts", previous: [], current: [] },
-      { field: "title", previous: "Old", current: "Title" },
-    ]);
-    expect(await catalog.takeEvents([event])).toMatchObject({ events: 0, unchanged: 1 });
-    expect((await everyEvent(catalog)).some(namesAnn)).toBe(false);
-  });
-
   test("leaves the records out of the rejects file, and keeps line and reason", async () => {
     const rejects = join(aDirectory(), "rejects");
     const bad = record({ contacts: [ann], title: " " });

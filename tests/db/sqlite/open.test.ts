@@ -143,6 +143,7 @@ describe("openCatalog() refuses, with one sentence,", () => {
     }
     return "nothing";
   };
+  const made = (statement: string) => (path: string) => void new Database(path, { create: true }).run(statement);
   const edited = (statement: string) => (path: string) => {
     openCatalog(join(path, ".."), NOON).sqlite.close();
     const sqlite = new Database(path);
@@ -151,21 +152,9 @@ describe("openCatalog() refuses, with one sentence,", () => {
   };
 
   test.each<[string, (path: string) => void, string]>([
-    [
-      "a file that is no database",
-      (path) => writeFileSync(path, "some text, long enough to be read as a header ".repeat(20)),
-      "it is not a database file",
-    ],
-    [
-      "another program's database",
-      (path) => new Database(path, { create: true }).run("create table t (a)"),
-      "it is not a fundfeed catalog.db",
-    ],
-    [
-      "another program's mark",
-      (path) => new Database(path, { create: true }).run("pragma application_id = 7"),
-      "it is not a fundfeed catalog.db",
-    ],
+    ["a file that is no database", (path) => writeFileSync(path, "some text ".repeat(100)), "it is not a database file"],
+    ["another program's database", made("create table t (a)"), "it is not a fundfeed catalog.db"],
+    ["another program's mark", made("pragma application_id = 7"), "it is not a fundfeed catalog.db"],
     [
       "the state in the catalog's place",
       (path) => openState(join(path, ".."), NOON) && new Database(path.replace("catalog", "state")).run("vacuum into ?", [path]),
