@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -9,8 +9,6 @@ import { formatInstant } from "../../src/text/instant.ts";
 import { changeRootPages, overwriteRootPage } from "../support/damage.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

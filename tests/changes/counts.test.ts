@@ -1,5 +1,5 @@
 /** The counts of records by facet and by date agree with the records after every kind of change. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
@@ -14,7 +14,6 @@ import { fundfeed } from "../support/command-line.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 
-setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 const day = (n: number) => formatInstant(NOON + n * DAY);

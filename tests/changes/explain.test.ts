@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
@@ -7,8 +7,6 @@ import { onPostgres } from "../support/database-locations.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, eventsOf, NOON, type TestCatalog } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -1,5 +1,5 @@
 /** Links between records of different sources, on each engine: whichever comes first, and only as long as their reason is there. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
@@ -20,8 +20,6 @@ import { expectLinear } from "../support/linear.ts";
 import { EXCERPTS } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 import { type Given, linked, unlinked } from "./link-cases.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -1,13 +1,11 @@
 /** Redaction reaches contacts in events. Events of other systems hold them in more fields than ours, and every client must notice that they were erased. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, DAY, documentOf, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 /** Occurs in every name, address and number of a contact, and nowhere else. */
 const SECRET = "zqx";

@@ -1,5 +1,5 @@
 /** Erases contacts from stored records and events, on each engine. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored, rehearseRedaction } from "../../src/changes/redact.ts";
@@ -9,8 +9,6 @@ import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const ann = { name: "Ann", email: "ann@example.gov" };
 const record = (code: string, id: string, fields: object = {}) => anOpportunity({ source: { code, opportunity_id: id }, ...fields });

@@ -1,10 +1,9 @@
 /** Texts as long as imports let through, none of which can be compressed, fit into the indexes of both engines. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, dropScratch } from "../support/imports.ts";
 
-setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 /** Characters of four bytes in UTF-8. */

@@ -1,5 +1,5 @@
 /** PostgreSQL behind PgBouncer: it works in session mode, and is refused in transaction mode. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../db/postgres/open.ts";
 import { testApi } from "../support/api.ts";
@@ -8,7 +8,6 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { anOpportunity } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000);
 const testIf = test.if(hasPostgres && pgbouncerIsInstalled);
 
 testIf("behind PgBouncer in session mode, every connection has its settings, and the API works", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { BATCH_ROWS } from "../../db/engine.ts";
 import { NoData } from "../../db/opening.ts";
@@ -15,7 +15,6 @@ import { hasPostgres, ownPostgresServer, postgresServer } from "../support/postg
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
 
 const put = "insert into settings (name, value) values (?, ?)";

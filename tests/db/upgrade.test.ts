@@ -1,6 +1,6 @@
 /** A database of an older version comes up to date, and a migration that is killed leaves the old state. */
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Migration } from "../../db/migration.ts";
@@ -13,7 +13,6 @@ import { aCatalog, aDirectory, contentsOf, dropScratch, NOON } from "../support/
 import { nextVersion } from "../support/next-version.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 describe.each(locations)("databases of the version before on %s", (_, isThere, newLocation) => {

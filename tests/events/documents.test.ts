@@ -1,6 +1,6 @@
 /** The documents of real records of four sources, as each door shows them: what they are, how large, since when, and what is gone. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -8,7 +8,6 @@ import { aDirectory, aFile, DAY, dropScratch } from "../support/imports.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { realJson, realPath } from "../support/real-data.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const data = join(aDirectory(), "data");

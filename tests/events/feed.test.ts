@@ -1,5 +1,5 @@
 /** The feed and its windows compared with a model that looks through all stored events, on both engines. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { readEntries } from "../../src/browse/change-list.ts";
 import { redactStored } from "../../src/changes/redact.ts";
@@ -27,7 +27,6 @@ import { aCatalog, DAY, dropScratch, NOON, SECOND, type TestCatalog } from "../s
 import { randomIntegers } from "../support/random-numbers.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20261122);

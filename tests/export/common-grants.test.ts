@@ -1,5 +1,5 @@
 /** `export --format commongrants` against the protocol's official description. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Ajv, { type ValidateFunction } from "ajv/dist/2019";
 import addFormats from "ajv-formats";
 import { openCatalog } from "../../db/sqlite/open.ts";
@@ -12,7 +12,6 @@ import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { realFile, testReal } from "../support/real-data.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 type Schema = { example?: unknown; type?: string; properties?: object; unevaluatedProperties?: boolean };

@@ -1,6 +1,6 @@
 /** `export --format parquet`, read by DuckDB: every value is that of the NDJSON export and of the SQLite file, and no file is half an export. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
@@ -13,8 +13,6 @@ import { plainText } from "../../src/text/plain-text.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-
-setDefaultTimeout(300_000);
 
 /** A month after the records were stored, so that the clock has changed some of them. (E-64) */
 const NOW = Date.parse("2026-04-01T12:00:00Z");

@@ -1,10 +1,8 @@
 /** `export` prints the same bytes on each engine. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { BATCH_ROWS } from "../../db/engine.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, documentsOf, dropScratch, exportOf } from "../support/imports.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

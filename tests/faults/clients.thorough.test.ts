@@ -1,5 +1,5 @@
 /** Clients that misbehave: what they cost the others, and what becomes of them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -10,7 +10,6 @@ import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
 afterAll(dropScratch);
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const openFilesMax = Number(Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString()) || 1024;
 const IDLE = Math.min(10_000, openFilesMax - 300);

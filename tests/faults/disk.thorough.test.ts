@@ -1,5 +1,5 @@
 /** What happens to a running service when its disk is full, or its directory must not be written. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import { aMailSink } from "../support/mail-sink.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const record = (id: string, title = "A title") => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title })}\n`;
 

@@ -1,5 +1,5 @@
 /** What happens to a service that is used when it, or what works beside it, ends. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { CHUNK } from "../../src/import/run.ts";
@@ -9,7 +9,6 @@ import { moreResponses, startLoad } from "../support/load.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const records = (count: number, title: string) =>
   Array.from(

@@ -1,5 +1,5 @@
 /** `fundfeed export | fundfeed import records -` when one end of the pipe is slow, or breaks. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
@@ -12,7 +12,6 @@ import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 /** More than one batch of a database, which has 1,000 rows; and a batch is more than a pipe holds. */
 const RECORDS = 1100;

@@ -2,7 +2,7 @@
  * Database files that operators replace or remove while a program uses them. A server stops, a command fails, and the log of the
  * old file never damages the new one.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hasForeignLog } from "../../db/sqlite/log-owner.ts";
@@ -14,7 +14,6 @@ import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aCatalog, aDirectory, contentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
 
 const records = (title: string) =>

@@ -1,5 +1,5 @@
 /** What begins while a backup is put back: it waits for that, or is refused; nothing that it was told to be done is lost. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { restore } from "../../db/sqlite/backup.ts";
@@ -10,7 +10,6 @@ import { aCatalog, aDirectory, aFile, dropScratch, NOON } from "../support/impor
 
 afterAll(dropHomes);
 afterAll(dropScratch);
-setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const content = (id: string) => ({ source: { code: "OWN", opportunity_id: id }, title: `Record ${id}` });
 const record = (id: string) => `${JSON.stringify(content(id))}\n`;

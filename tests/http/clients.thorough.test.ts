@@ -1,5 +1,5 @@
 /** Clients that other tools generate from the description: their types compile in a program that uses them, which then runs. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { plugin } from "bun";
 import createClient from "openapi-fetch";
@@ -8,7 +8,6 @@ import { BASE_URL, type TestApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 /** The generators need the API of TypeScript 5, which the project's TypeScript no longer has. */

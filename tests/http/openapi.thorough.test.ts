@@ -39,7 +39,7 @@ describe("the description", () => {
     expect(report.problems).toEqual([]);
     expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
     expect(await lint.exited).toBe(0);
-  }, 300_000);
+  });
 
   test("passes Spectral's and OWASP's rules, except for those switched off with a reason", async () => {
     const spectral = new Spectral();
@@ -47,5 +47,5 @@ describe("the description", () => {
     spectral.setRuleset({ extends: [oas, [owasp, "all"]], rules: off } as RulesetDefinition);
     const findings = await spectral.run(JSON.parse(text));
     expect(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(".")})`)).toEqual([]);
-  }, 300_000);
+  });
 });

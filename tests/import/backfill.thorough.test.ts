@@ -56,7 +56,7 @@ describe("the history that really happened", () => {
       "status_changed informational": 60 + 53, // open → closing_soon → closed, by the clock between the versions (E-55).
       "status_changed material": 6, // Back to open by a later deadline.
     });
-  }, 300_000);
+  });
 
   test("four extracts of Grants.gov, which are no whole snapshots: 72, 3 and 5 closing dates from one to the next", async () => {
     const catalog = await backfilled(grantsGov, versionsOf("grants-gov/derived", /^GrantsDBExtract/), { snapshot: false });
@@ -71,5 +71,5 @@ describe("the history that really happened", () => {
       "status_changed informational": 321 + 379 + 3, // By the clock, three of them by their archive dates (E-55).
       "status_changed material": 1 + 2, // Open again by a later deadline; two forecasts were posted.
     });
-  }, 300_000);
+  });
 });

@@ -1,5 +1,5 @@
 /** The same imports leave the same rows, whatever the engine: row numbers, ids and bytes. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -14,7 +14,6 @@ import { hasPostgres } from "../support/postgres.ts";
 import { sample } from "../support/sample.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000); // The first of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 const AFTER = Date.UTC(2027, 0, 1);
@@ -60,25 +59,21 @@ async function rowsOf({ all }: CatalogDb): Promise<unknown> {
 
 const emptyLocations = [async () => sqliteLocation(":memory:"), postgresLocation];
 
-test.if(hasPostgres)(
-  "imports leave the same on both engines, and exports of it are restored",
-  async () => {
-    const found: unknown[] = [];
-    for (const emptyLocation of emptyLocations) {
-      const emptyCatalog = async () => (await emptyLocation()).catalog(NOON);
-      const here = await aCatalog(await emptyCatalog());
-      const outcomes = await fill(here);
-      expect(await checkCatalog(here.db)).toEqual([]);
-      found.push({ outcomes, rows: await rowsOf(here.db) });
+test.if(hasPostgres)("imports leave the same on both engines, and exports of it are restored", async () => {
+  const found: unknown[] = [];
+  for (const emptyLocation of emptyLocations) {
+    const emptyCatalog = async () => (await emptyLocation()).catalog(NOON);
+    const here = await aCatalog(await emptyCatalog());
+    const outcomes = await fill(here);
+    expect(await checkCatalog(here.db)).toEqual([]);
+    found.push({ outcomes, rows: await rowsOf(here.db) });
 
-      const copy = await aCatalog(await emptyCatalog());
-      copy.clock.now = AFTER + DAY; // The catalog was changed until then.
-      const exported = await exportOf(here.db);
-      expect(await copy.take(exported)).toMatchObject({ added: exported.length });
-      expect(await exportOf(copy.db)).toEqual(exported);
-      await Promise.all([here.db.close(), copy.db.close()]);
-    }
-    expect(found[1]).toEqual(found[0]);
-  },
-  300_000,
-);
+    const copy = await aCatalog(await emptyCatalog());
+    copy.clock.now = AFTER + DAY; // The catalog was changed until then.
+    const exported = await exportOf(here.db);
+    expect(await copy.take(exported)).toMatchObject({ added: exported.length });
+    expect(await exportOf(copy.db)).toEqual(exported);
+    await Promise.all([here.db.close(), copy.db.close()]);
+  }
+  expect(found[1]).toEqual(found[0]);
+});

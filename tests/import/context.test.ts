@@ -1,12 +1,10 @@
 /** One import at a time, whatever the engine. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { withStaging } from "../../src/import/context.ts";
 import { engines } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

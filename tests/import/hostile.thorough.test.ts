@@ -1,5 +1,5 @@
 /** One bad record never costs another one, in any format, on either engine (D-35). */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { onPostgres } from "../support/database-locations.ts";
@@ -9,7 +9,6 @@ import { expectLinear } from "../support/linear.ts";
 import { rawSql } from "../support/sql.ts";
 import { recordsWithEvents, type UpstreamFile, upstreamFiles } from "../support/upstream-files.ts";
 
-setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 /** A catalog into which the file can be imported. */

@@ -1,5 +1,5 @@
 /** What the catalog remembers of imports. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   type Begun,
   beginImport,
@@ -13,8 +13,6 @@ import {
 } from "../../src/import/import-log.ts";
 import { engines } from "../support/engines.ts";
 import { NOON } from "../support/imports.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 const SUMMARY = { ...emptySummary, read: 3, added: 2, changed: 1, events: 3 };
 

@@ -143,7 +143,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
     await outputOf(second(whole));
     tookMs = performance.now() - started;
     expected = await contentsAt(whole);
-  }, 300_000);
+  });
 
   test(`that is killed at ${KILLS} random points ends as if it had not been`, async () => {
     for (let killed = 0; killed < KILLS; ) {
@@ -162,19 +162,15 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
   test.each([
     [1, "after"],
     [2, "before"],
-  ] as const)(
-    "whose connections break as it sends its commit %i, %s it is made, ends as if they had not",
-    async (commit, when) => {
-      const url = await copied();
-      const cut = await cutAtCommit(Number(new URL(url).port), commit, when);
-      const { code, err } = await run(second(url.replace(/:\d+\//, `:${cut.port}/`)));
-      expect([code, err, cut.isCut()]).toEqual([1, expect.stringContaining("the connection to the server was lost"), true]);
-      cut.close();
-      await outputOf(second(url));
-      await expectSameEnd(url);
-    },
-    300_000,
-  );
+  ] as const)("whose connections break as it sends its commit %i, %s it is made, ends as if they had not", async (commit, when) => {
+    const url = await copied();
+    const cut = await cutAtCommit(Number(new URL(url).port), commit, when);
+    const { code, err } = await run(second(url.replace(/:\d+\//, `:${cut.port}/`)));
+    expect([code, err, cut.isCut()]).toEqual([1, expect.stringContaining("the connection to the server was lost"), true]);
+    cut.close();
+    await outputOf(second(url));
+    await expectSameEnd(url);
+  });
 });
 
 /** In PostgreSQL's protocol: how a transaction that writes begins, how one that reads does, and a commit: a simple query, its length, its text. */

@@ -1,12 +1,11 @@
 /** Grants.gov's extract and all forms of its successor's API in turn, in random order, while the texts change: each change is told once. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { aCatalog, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { detailText, extractText, legacyXml, type SimplerRecord, searchText, simplerRecords } from "../support/simpler-layouts.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const NOW = Date.parse("2026-06-17T12:00:00Z");

@@ -1,5 +1,5 @@
 /** One bad record never costs another, on either engine (D-35): texts that cannot be stored, deep values, texts beyond the limits. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Unstorable } from "../../db/value.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
@@ -8,7 +8,6 @@ import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/op
 import { engines } from "../support/engines.ts";
 import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch, type TestCatalog } from "../support/imports.ts";
 
-setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
 
 const record = (id: string, fields: object = {}) => ({ source: { code: "OWN", opportunity_id: id }, title: `Title ${id}`, ...fields });

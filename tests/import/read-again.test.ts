@@ -1,5 +1,5 @@
 /** Files that are imported again, in any order, and records that an earlier version of the program read: what of it becomes an event. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
@@ -8,7 +8,6 @@ import { aCatalog, aFile, dropScratch, exportOf, opportunitiesOf, type TestCatal
 import { realFile, realJson, realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const [notice = {}] = realJson<{ opportunitiesData: Record<string, unknown>[] }>("sam-gov/v2-search-20260202.json").opportunitiesData;

@@ -1,5 +1,5 @@
 /** Grants.gov's extract and the API of its successor: the same opportunities in other layouts are the same records. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
@@ -21,7 +21,6 @@ import { realFile, realJson, realPath } from "../support/real-data.ts";
 import { detailText, extractText, legacyXml, realXml, type SimplerRecord, searchText, simplerRecords } from "../support/simpler-layouts.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const NOW = Date.parse("2026-06-17T12:00:00Z");

@@ -1,5 +1,5 @@
 /** What the numbers of an import's summary mean: each record that was read is in exactly one of them. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { formats } from "../../src/import/formats/all.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
@@ -9,7 +9,6 @@ import { aCatalog, aFile, dropScratch, exportOf, inScratch, type TestCatalog, wi
 import { realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const sam = "sam-gov/daily";

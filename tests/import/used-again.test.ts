@@ -1,11 +1,10 @@
 /** A number of SAM.gov that an office uses again long after the deadline: another opportunity, although number and title are the same. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { aCatalog, aFile, dropScratch, opportunitiesOf } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const [notice = {}] = realJson<{ opportunitiesData: Record<string, unknown>[] }>("sam-gov/v2-search-20260202.json").opportunitiesData;

@@ -1,13 +1,12 @@
 /** The examples of sync clients, in processes of their own, against a server on loopback. */
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { publish, served, withEvents } from "./mirrored.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const EXAMPLES = join(import.meta.dir, "../../examples");

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { redactStored } from "../../src/changes/redact.ts";
@@ -22,7 +22,6 @@ import {
   withEvents,
 } from "./mirrored.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const recordsOnly: Scope = { baseUrl: BASE, source: [], events: false };

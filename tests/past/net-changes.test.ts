@@ -1,5 +1,5 @@
 /** Net changes between two instants are the differences of what was stored at both, for random histories. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { contentOfWhole } from "../../src/changes/content.ts";
 import { detect } from "../../src/changes/detect.ts";
@@ -10,8 +10,6 @@ import { eachNetChange, type Period } from "../../src/past/net-changes.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON, opportunitiesOf, type TestCatalog } from "../support/imports.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

@@ -1,12 +1,10 @@
 /** The known shapes of the upstreams' records, and how they are compared. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { knownShapes } from "../../release/probe.ts";
 import { compareShape, type KnownShape, knownShape } from "../../release/shape.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { rowsOfRealFiles, shapesOfRealFiles } from "../support/known-shapes.ts";
 import { describeReal } from "../support/real-data.ts";
-
-setDefaultTimeout(300_000); // It reads the excerpts of all upstreams.
 
 test("release/shapes.json has the shapes of the excerpts of every upstream; bun tests/support/known-shapes.ts makes it", async () => {
   const shapes: unknown = await shapesOfRealFiles();

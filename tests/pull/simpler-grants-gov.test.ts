@@ -1,5 +1,5 @@
 /** Pulls from the API of Grants.gov's successor, which a stand-in plays. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Exchange, recordingFetch } from "../../release/exchanges.ts";
@@ -16,7 +16,6 @@ import { zipArchive } from "../support/zip-archive.ts";
 import { apiError, gatewayError, type Published, playSimpler, SIMPLER_KEY, simplerExtractOf } from "./simpler-server.ts";
 import { type Asked, aNet, aPuller, play } from "./upstream.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const DAY = 86_400_000;

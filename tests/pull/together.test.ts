@@ -1,5 +1,5 @@
 /** Pulls of one source that begin while another one runs. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pull } from "../../src/pull/pull.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
@@ -8,7 +8,6 @@ import { aDirectory, documentsOf, dropScratch } from "../support/imports.ts";
 import { aNet, NOW, play } from "./upstream.ts";
 
 afterAll(dropScratch);
-setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
 
 const solicitation = (title: string) => ({ solicitation_number: "26.1", solicitation_title: title, agency: "NASA", program: "SBIR" });
 

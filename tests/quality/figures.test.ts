@@ -1,6 +1,6 @@
 /** Every figure of the report on the data, counted again by SQL: in real records of all sources, and with a fault planted for each rule. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DUPLICATE, measuredFields, type SourceQuality } from "../../src/quality/report.ts";
 import { dataRules } from "../../src/quality/rules.ts";
@@ -9,7 +9,6 @@ import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { clean, planted } from "./planted.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 let data: string;

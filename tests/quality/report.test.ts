@@ -1,5 +1,5 @@
 /** What the report on the data finds: planted faults, clean data, and what an import made worse. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -10,8 +10,6 @@ import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { storeRecords } from "../support/records.ts";
 import { at, clean, dates, funding, planted } from "./planted.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

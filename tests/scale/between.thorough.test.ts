@@ -1,5 +1,5 @@
 /** A commit between any two statements of a list: the page shows the catalog before or after the commit, never a mixture. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
@@ -12,7 +12,6 @@ import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { storeRecords } from "../support/records.ts";
 
-setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 /** Opens a further connection to one catalog. */

@@ -1,5 +1,5 @@
 /** Servers whose PostgreSQL restarts, crashes or hangs: what they return meanwhile, and how they recover. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
@@ -7,7 +7,6 @@ import { fundfeed } from "../support/command-line.ts";
 import { hasPostgres, ownPostgresServer, type PostgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
 afterAll(dropHomes);
 
 const UNKNOWN = "/opportunities/00000000-0000-5000-8000-000000000000";

@@ -1,5 +1,5 @@
 /** Three servers behind HAProxy with one PostgreSQL and one Redis. To a client they are one server. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { type CommandResult, fundfeed } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
@@ -8,7 +8,6 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { aRedis, countedByRedis, metricsIn, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
 afterAll(dropHomes);
 
 const missing = [!hasPostgres && "PostgreSQL", !redisIsInstalled && "redis-server", !haproxyIsInstalled && "haproxy"].filter(Boolean);

@@ -1,5 +1,5 @@
 /** A streaming replica as `--read-database` of a server, and as `--database` of commands that read. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPostgres } from "../../db/postgres/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
@@ -7,7 +7,6 @@ import { hasPostgres, ownPostgresServer, type PostgresReplica, type PostgresServ
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
 afterAll(dropHomes);
 
 const record = (id: string) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: `Number ${id}` })}\n`;

@@ -1,12 +1,11 @@
 /** Which source has gone silent, and what imports note of it. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readNews } from "../../src/sources/news.ts";
 import { DAYS_SEEN, type News, silenceOf } from "../../src/sources/silence.ts";
 import { newestPostedDates } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 afterAll(dropScratch);
 
 const TODAY = "2026-03-01";

@@ -1,12 +1,10 @@
 /** Named sources, and what is stored of each source. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { sourceStatuses } from "../../src/opportunities/source-counts.ts";
 import { addSource, listSources, newestPostedDates, removeSource, requireSources } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
-
-setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 

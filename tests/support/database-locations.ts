@@ -69,7 +69,7 @@ function closedAfterTest<Db extends CatalogDb | StateDb>(db: Db): Db {
   return db;
 }
 
-/** Of a file that runs alone: Bun's 5 s are too short on a busy machine. `bun run test` sets it for all files. */
+/** Of a file that runs alone: Bun's 5 s are too short on a busy machine. `bun run test` sets it for all files, so no file does. */
 setDefaultTimeout(300_000);
 
 beforeEach(() => {
