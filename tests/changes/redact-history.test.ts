@@ -29,16 +29,13 @@ const change = (field: string, previous: unknown, current: unknown) => ({
 
 /** Ways in which other systems' events may name contacts, and what is kept of each event. */
 const erasure = { field: "contacts", previous: [], current: [] };
+const ERASED = { changed_fields: ["contacts"], changes: [erasure] };
 const naming: [string, object, object][] = [
-  ["the field", change("contacts", [ann], null), { changed_fields: ["contacts"], changes: [erasure] }],
-  ["a field in a contact", change("contacts.0.name", "Zqx Old", "Zqx New"), { changed_fields: ["contacts"], changes: [erasure] }],
-  ["an item of the field", change("contacts[1]", null, ann), { changed_fields: ["contacts"], changes: [erasure] }],
-  ["a path with an address", change("people.zqx@example.gov", 1, 2), { changed_fields: ["contacts"], changes: [erasure] }],
-  [
-    "a field with another name",
-    change("pointOfContact[0].email", "zqx@old", "zqx@new"),
-    { changed_fields: ["contacts"], changes: [erasure] },
-  ],
+  ["the field", change("contacts", [ann], null), ERASED],
+  ["a field in a contact", change("contacts.0.name", "Zqx Old", "Zqx New"), ERASED],
+  ["an item of the field", change("contacts[1]", null, ann), ERASED],
+  ["a path with an address", change("people.zqx@example.gov", 1, 2), ERASED],
+  ["a field with another name", change("pointOfContact[0].email", "zqx@old", "zqx@new"), ERASED],
   [
     "several fields",
     {
@@ -72,7 +69,7 @@ const naming: [string, object, object][] = [
   [
     "a summary in our own words",
     { ...change("contacts.0.name", "Zqx Old", "Zqx New"), summary: "contacts.0.name changed from Zqx Old to Zqx New" },
-    { changed_fields: ["contacts"], changes: [erasure], summary: "Changed: contacts" },
+    { ...ERASED, summary: "Changed: contacts" },
   ],
 ];
 const silent = event({ ...change("title", "Contactless", "Title"), summary: "title changed from Contactless to Title" });

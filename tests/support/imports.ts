@@ -83,29 +83,22 @@ export async function aCatalog(given?: CatalogDb) {
     ...given,
     files: paths,
   });
+  const takeFiles = async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
+    const messages: string[] = [];
+    return { ...(await importFiles(contextOf(messages, given), given.format ?? records, optionsOf(paths, given))), messages };
+  };
+  const takeEventFiles = async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
+    const messages: string[] = [];
+    return { ...(await importEvents(contextOf(messages), optionsOf(paths, given))), messages };
+  };
   return {
     db,
     clock,
     /** Imports these records as one file. */
-    take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
-      const messages: string[] = [];
-      return {
-        ...(await importFiles(contextOf(messages, given), given.format ?? records, optionsOf([aFile(content)], given))),
-        messages,
-      };
-    },
-    takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
-      const messages: string[] = [];
-      return { ...(await importFiles(contextOf(messages, given), given.format ?? records, optionsOf(paths, given))), messages };
-    },
-    takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
-      const messages: string[] = [];
-      return { ...(await importEvents(contextOf(messages), optionsOf([aFile(content)], given))), messages };
-    },
-    takeEventFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
-      const messages: string[] = [];
-      return { ...(await importEvents(contextOf(messages), optionsOf(paths, given))), messages };
-    },
+    take: (content: readonly (Draft | unknown)[] | string, given?: Given) => takeFiles([aFile(content)], given),
+    takeFiles,
+    takeEvents: (content: readonly unknown[] | string, given?: Given) => takeEventFiles([aFile(content)], given),
+    takeEventFiles,
   };
 }
 
