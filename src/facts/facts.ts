@@ -97,7 +97,7 @@ type BriefOpportunity = Pick<Opportunity, "organization" | "status" | "source"> 
   number: string | null;
   due: Due;
   open_to: string | null;
-  also_at: readonly AlsoAt[];
+  also_at: AlsoAt[];
 };
 
 export function briefOf(opportunity: WholeOpportunity, due: Due, duplicates: readonly WholeOpportunity[]): BriefOpportunity {

@@ -1,36 +1,18 @@
 /** Suggests the known name that a mistyped one probably stands for. */
 
-const DISTANCE_MAX = 2;
-
-const PREFIX_LENGTH_MIN = 3;
+const [DISTANCE_MAX, PREFIX_LENGTH_MIN] = [2, 3];
 
 /** The nearest known name, else the shortest that begins with `name`; undefined if none is close. Ignores case, and "[…]" at the end. */
 export function closest(name: string, known: readonly string[]): string | undefined {
   const plain = name.slice(0, 64).toLowerCase().replace(/\[.*/s, "");
-  const distances = mayBeClosest(plain, known).map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));
-  distances.sort((left, right) => left.distance - right.distance);
-  const [nearest] = distances;
+  const [nearest] = known
+    .filter((candidate) => Math.abs(plain.length - candidate.length) <= DISTANCE_MAX) // Each edit changes the length by at most one.
+    .map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }))
+    .sort((left, right) => left.distance - right.distance);
   if (nearest !== undefined && nearest.distance <= Math.min(DISTANCE_MAX, nearest.candidate.length - 3)) return nearest.candidate;
   if (plain.length < PREFIX_LENGTH_MIN) return undefined;
   const completions = known.filter((candidate) => candidate.toLowerCase().startsWith(plain));
   return completions.toSorted((left, right) => left.length - right.length)[0];
-}
-
-/** The known names for which the costly distance is computed: those with about as many letters, and about the same ones. */
-export function mayBeClosest(plain: string, known: readonly string[]): string[] {
-  return known.filter((candidate) => mayBeNear(plain, candidate.toLowerCase()));
-}
-
-/** Whether few enough letters differ: each edit changes the length by at most one, and adds or takes at most one letter. */
-function mayBeNear(left: string, right: string): boolean {
-  if (Math.abs(left.length - right.length) > DISTANCE_MAX) return false;
-  const counts = new Int8Array(128);
-  const add = (text: string, by: 1 | -1) => {
-    for (let at = 0; at < text.length; at++) counts[text.charCodeAt(at) & 127] = (counts[text.charCodeAt(at) & 127] ?? 0) + by;
-  };
-  add(left, 1);
-  add(right, -1);
-  return counts.reduce((sum, each) => sum + Math.abs(each), 0) <= 2 * DISTANCE_MAX;
 }
 
 /** The end of an error message: ` (did you mean "X"?)`, or "" if no known name is close. */

@@ -6,7 +6,9 @@ export type Path = readonly (string | number)[];
 
 export type Cut = { path: Path; unit: "characters" | "items"; shown: number; length: number };
 
-const ATTEMPTS = [
+type Limits = { characters: number; items: number };
+
+const ATTEMPTS: readonly Limits[] = [
   { characters: 12_000, items: 100 },
   { characters: 4000, items: 50 },
   { characters: 1000, items: 20 },
@@ -14,12 +16,12 @@ const ATTEMPTS = [
   { characters: 100, items: 5 },
 ];
 
-/** The value with at most this many bytes of JSON, and what was cut. Texts of up to 100 characters stay whole. */
-export function cutTo<T>(value: T, bytesMax: number): { value: T; cuts: Cut[] } {
+/** The value with at most this many bytes of JSON, if the last attempt has no more, and what was cut, which ends with `mark`. */
+export function cutTo<T>(value: T, bytesMax: number, { attempts = ATTEMPTS, mark = "" } = {}): { value: T; cuts: Cut[] } {
   let fitting: { value: T; cuts: Cut[] } = { value, cuts: [] };
-  for (const limits of ATTEMPTS) {
+  for (const limits of attempts) {
     const cuts: Cut[] = [];
-    fitting = { value: cutWithin(value, limits, [], cuts) as T, cuts };
+    fitting = { value: cutWithin(value, { ...limits, mark }, [], cuts) as T, cuts };
     if (jsonBytes(fitting.value) <= bytesMax) break;
   }
   return fitting;
@@ -41,18 +43,18 @@ export function pathInWords(path: Path): string {
   return path.map((step, n) => (typeof step === "number" ? `[${step}]` : n === 0 ? step : `.${step}`)).join("");
 }
 
-type Limits = { characters: number; items: number };
-
-function cutWithin(value: unknown, limits: Limits, path: Path, cuts: Cut[]): unknown {
+function cutWithin(value: unknown, limits: Limits & { mark: string }, path: Path, cuts: Cut[]): unknown {
   if (typeof value === "string") {
     if (value.length <= limits.characters) return value;
     const shown = beginning(value, limits.characters);
     cuts.push({ path, unit: "characters", shown: shown.length, length: value.length });
-    return shown;
+    return shown + limits.mark;
   }
   if (Array.isArray(value)) {
-    if (value.length > limits.items) cuts.push({ path, unit: "items", shown: limits.items, length: value.length });
-    return value.slice(0, limits.items).map((item, index) => cutWithin(item, limits, [...path, index], cuts));
+    const shown = value.slice(0, limits.items).map((item, index) => cutWithin(item, limits, [...path, index], cuts));
+    if (value.length === shown.length) return shown;
+    cuts.push({ path, unit: "items", shown: limits.items, length: value.length });
+    return limits.mark === "" ? shown : [...shown, limits.mark];
   }
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cutWithin(member, limits, [...path, name], cuts)]));

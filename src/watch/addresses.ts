@@ -3,7 +3,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /** IANA's special-purpose addresses (RFC 6890) and multicast. */
-const PRIVATE_IPV4 = [
+const PRIVATE = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -19,19 +19,17 @@ const PRIVATE_IPV4 = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
+  // Within the global unicast addresses 2000::/3: special purposes with Teredo, documentation and 6to4, which hold an IPv4 address.
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "3fff::/20",
 ];
-/** Within the global unicast addresses 2000::/3: special purposes with Teredo, documentation and 6to4, which hold an IPv4 address. */
-const PRIVATE_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 const blocked = new BlockList();
-for (const [ranges, family] of [
-  [PRIVATE_IPV4, "ipv4"],
-  [PRIVATE_IPV6, "ipv6"],
-] as const) {
-  for (const range of ranges) {
-    const [network = "", bits] = range.split("/");
-    blocked.addSubnet(network, Number(bits), family);
-  }
+for (const range of PRIVATE) {
+  const [network = "", bits] = range.split("/");
+  blocked.addSubnet(network, Number(bits), network.includes(":") ? "ipv6" : "ipv4");
 }
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");

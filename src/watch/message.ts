@@ -10,7 +10,8 @@ import { Due } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt } from "../opportunities/related.ts";
 import { withCommas } from "../text/counted.ts";
-import { jsonBytes } from "../text/cut.ts";
+import { cutTo, jsonBytes } from "../text/cut.ts";
+import { isObject } from "../text/json-value.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /** Without contacts, which are personal data, and without its description, which can be long. */
@@ -101,12 +102,14 @@ export function countsInWords(counts: MessageCounts): string {
 
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
-/** What is cut ends with "…". */
-const [TEXT_MAX, LIST_MAX] = [2000, 100];
 /** A larger opportunity or event is cut further, so that both fit into a message. */
 const PART_BYTES_MAX = 100_000;
-/** Then an opportunity of any content has less than PART_BYTES_MAX. */
-const HALVINGS_MAX = 5;
+/** With the last limits, an opportunity of any content has less than PART_BYTES_MAX. */
+const attempts = [2000, 1000, 500, 250, 125, 62].map((characters) => ({ characters, items: Math.floor(characters / 20) }));
+
+function cutPart<T>(part: T): T {
+  return cutTo(part, PART_BYTES_MAX, { attempts, mark: CUT }).value;
+}
 
 /** A row, the other records of the opportunity, and when it is due. */
 export type MessageRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
@@ -114,15 +117,15 @@ export type MessageRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
 /** An opportunity as messages show it. */
 export function messageOpportunity({ opportunity, duplicates, due }: MessageRow): MessageOpportunity {
   const { contacts, description, value_estimate, ...rest } = withoutSidecar(opportunity);
-  return cutToFit((cut) => cut({ ...rest, ...briefOf(opportunity, due, duplicates) })) as MessageOpportunity;
+  return cutPart({ ...rest, ...briefOf(opportunity, due, duplicates) });
 }
 
 /** An event as messages show it: without the values of contacts, and without long texts and lists. */
 export function messageEvent(event: OpportunityEvent): OpportunityEvent {
-  const { changes, ...rest } = withoutContactValues(event);
-  const shown = cutToFit((cut, most) => ({ ...cut(rest), changes: changes.slice(0, most).map(cut) })) as OpportunityEvent;
-  if (jsonBytes(shown) <= PART_BYTES_MAX) return shown;
-  return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Deeply nested values.
+  const shown = cutPart(withoutContactValues(event));
+  const changes = shown.changes.filter(isObject); // Without the mark of a cut list.
+  if (jsonBytes(shown) <= PART_BYTES_MAX) return { ...shown, changes };
+  return { ...shown, changes: changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Deeply nested values.
 }
 
 /** The bytes left for items, given the message without them. */
@@ -148,22 +151,4 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
       return more.length;
     },
   };
-}
-
-type Cut = <T>(value: T) => T;
-
-function cutToFit<T>(make: (cut: Cut, listMax: number) => T): T {
-  for (let halvings = 0; ; halvings++) {
-    const [text, list] = [TEXT_MAX, LIST_MAX].map((max) => Math.floor(max / 2 ** halvings)) as [number, number];
-    const made = make((value) => cutTo(value, text, list) as typeof value, list);
-    if (halvings === HALVINGS_MAX || jsonBytes(made) <= PART_BYTES_MAX) return made;
-  }
-}
-
-function cutTo(value: unknown, textMax: number, listMax: number): unknown {
-  if (typeof value === "string") return value.length <= textMax ? value : `${value.slice(0, textMax).toWellFormed()}${CUT}`;
-  const cut = (inner: unknown) => cutTo(inner, textMax, listMax);
-  if (Array.isArray(value)) return value.length <= listMax ? value.map(cut) : [...value.slice(0, listMax).map(cut), CUT];
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner)]));
 }
