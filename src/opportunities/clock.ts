@@ -56,7 +56,6 @@ function statementOf(record: Timed, basis: StatusBasis): StatusStatement {
 
 type DueDates = Sidecar["due_dates"];
 
-/** The last one after that. */
 function nextDueDate(dueDates: DueDates, now: EpochMs): string {
   const inOrder = dueDates.map(({ at }) => at).toSorted((one, other) => msOf(one) - msOf(other));
   return inOrder.find((at) => msOf(at) > now) ?? (inOrder.at(-1) as string);

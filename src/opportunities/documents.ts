@@ -8,7 +8,6 @@ export type StoredDocument = Pick<typeof opportunities.$inferSelect, (typeof doc
 /** By row number and id. The less recent half can be dropped as a whole. */
 export type Documents = { recent: Map<number | string, StoredDocument>; former: Map<number | string, StoredDocument>; recentBytes: number };
 
-/** Bytes of documents in each half: some 5,000 documents. */
 const HALF_BYTES = 16_777_216;
 
 export function createDocuments(): Documents {

@@ -7,9 +7,9 @@ import { ellipsized } from "../text/quoted.ts";
 import { relativeShort, relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
 import { isLongUnseen } from "./last-seen.ts";
-import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
+import { nextStandardDueDate, standardDueDates } from "./nih-due-dates.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
-import { CLOSING_SOON_MS, cancellationIn, openStatuses, passedInWords, statusInWords, unendedStatuses } from "./status.ts";
+import { CLOSING_SOON_MS, cancellationIn, openStatuses, statusInWords, unendedStatuses } from "./status.ts";
 
 const dueKinds = ["due", "expected", "expires", "anytime", "in_words", "none", "over"] as const;
 type DueKind = (typeof dueKinds)[number];
@@ -68,7 +68,7 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: r
     const isAnytime = ANYTIME.test(words ?? "");
     return { ...account, kind: isAnytime ? "anytime" : "due", verb: isAnytime ? "accepted anytime until" : "due", at, words };
   }
-  const verb = closes_at === null ? "responses were due" : passedInWords(status);
+  const verb = closes_at === null ? "responses were due" : unendedStatuses.includes(status) ? "was due" : "closed";
   return { ...account, kind: "over", verb, at, words, expires_at: expires_at !== null && msOf(expires_at) > now ? expires_at : null };
 }
 
@@ -94,7 +94,6 @@ function undated(note: string | null, posted_at: string | null): Pick<Due, "kind
 
 const ANYTIME_MAX = 100;
 
-/** How far apart the same expiry may be at two sources. */
 const SAME_EXPIRY_MS = 2 * DAY_MS;
 
 /** The due dates in the order of time, and the expiry, if that is none of them. */
@@ -113,7 +112,9 @@ function statedDates(opportunity: WholeOpportunity, duplicates: readonly WholeOp
     const others = own.filter((date) => !isExpiry(date) && !due_dates.some(({ at }) => isSame(at, date.at)));
     return { due: inOrder([...due_dates, ...others]), expires_at };
   }
-  return hasStandardDueDates(opportunity) ? { due: [], expires_at: closes_at } : { due: inOrder(own), expires_at: sidecar.expires_at };
+  return standardDueDates(opportunity) !== undefined
+    ? { due: [], expires_at: closes_at }
+    : { due: inOrder(own), expires_at: sidecar.expires_at };
 }
 
 function inOrder(dates: readonly DueDate[]): DueDate[] {

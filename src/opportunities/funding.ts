@@ -50,7 +50,6 @@ export function moneyPartsOf(display: unknown): string[] {
   return typeof display === "string" && display !== "" ? plainText(display).split("; ") : [];
 }
 
-/** Words of amounts. Any other may be a name: "Awarded $500 to Acme". */
 const AMOUNT_WORDS = /\b(?:up to|at least|at most|from|to|and|total|usd)\b/gi;
 
 /** Whether a text says nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */

@@ -63,7 +63,6 @@ export type ListIndex = {
   /** By slot: the next older and the next newer slot of the same facet. Meaningless for dead slots. */
   older: Uint32Array;
   newer: Uint32Array;
-  /** By row number: the record's live slot. */
   slots: Uint32Array;
   heads: Uint32Array;
   /** One more than the greatest facet id. */
@@ -215,7 +214,6 @@ function followChains({ older }: ListIndex, heap: Uint32Array, from: number, cou
   }
 }
 
-/** Moves the value at `root` down to its level in a binary max-heap. */
 function sink(heap: Uint32Array, size: number, root: number): void {
   const value = heap[root] as number;
   let parent = root;
@@ -283,7 +281,6 @@ export function enlarged<T extends Float64Array | Uint32Array>(full: T, larger: 
   return larger;
 }
 
-/** The first number for which `holds` is true, or `to`. It must be true for all later numbers, too. */
 function firstWhere(from: number, to: number, holds: (number: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {

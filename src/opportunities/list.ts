@@ -68,7 +68,6 @@ function keptAt({ index, documents }: ReadModel, { time, id }: Position): Stored
   return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;
 }
 
-/** The records that have or had the id (D-14), and the newest `updated_at` when they were read. */
 async function readUpstreamId(db: CatalogDb, upstreamId: string) {
   const rows = await db.all(seqsByUpstreamId, { upstream_id: upstreamId });
   return { seqs: new Set(rows.map(({ seq }) => seq)), newest: rows[0]?.newest ?? 0 };
@@ -103,7 +102,6 @@ function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   return anchor.id === after.id ? slotOf(index, anchor.seq) : slotOf(index, anchor.seq) + 1;
 }
 
-/** As many as one page has room for, in this order. */
 async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<StoredDocument[]> {
   const kept = seqs.map((seq) => {
     const document = keptDocument(documents, seq);

@@ -30,23 +30,18 @@ const ACTIVITY_CODE = /\b(?:[A-Z]\d\d|[A-Z]{2}\d|U2C)\b/g;
 const A_DATE =
   /\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+\d{1,2}\b|\b\d{1,2}\/\d{1,2}\/\d{2,4}\b/i;
 
-/** Whether the closing date of a record is the expiry of an announcement with NIH's standard due dates. */
-export function hasStandardDueDates(opportunity: WholeOpportunity): boolean {
-  return datesOf(opportunity) !== undefined;
-}
-
 /** The next standard due date before the announcement expires, the end of an Eastern day; null if there is none left. It is only expected. */
 export function nextStandardDueDate(opportunity: WholeOpportunity, now: EpochMs): string | null {
   const expires = parseStoredMs(opportunity.dates.closes_at) ?? now;
   const year = new Date(now).getUTCFullYear();
-  const days = [year, year + 1].flatMap((each) => (datesOf(opportunity) ?? []).map((date) => workingDay(`${each}-${date}`)));
+  const days = [year, year + 1].flatMap((each) => (standardDueDates(opportunity) ?? []).map((date) => workingDay(`${each}-${date}`)));
   const coming = days.map((day) => easternInstant(day, "23:59:59") ?? day);
   const opens = parseStoredMs(opportunity.dates.opens_at) ?? now;
   return coming.find((at) => Date.parse(at) >= Math.max(now, opens) && Date.parse(at) <= expires) ?? null;
 }
 
-/** Undefined if an activity code is none of the table's, its codes have different dates, or the text has dates of its own. */
-function datesOf({ program, title, summary, description, sidecar }: WholeOpportunity): readonly string[] | undefined {
+/** The standard due dates of a record whose closing date is its expiry. Undefined if an activity code is none of the table's, its codes have different dates, or the text has dates of its own. */
+export function standardDueDates({ program, title, summary, description, sidecar }: WholeOpportunity): readonly string[] | undefined {
   const isOfNih = sidecar.agency_codes.some((code) => code.startsWith("HHS-NIH"));
   if (!isOfNih || !NUMBER.test(program.solicitation_id ?? "") || sidecar.due_dates.length > 0) return undefined;
   if ([summary, description, sidecar.deadline_note].some((text) => text !== null && A_DATE.test(text))) return undefined;

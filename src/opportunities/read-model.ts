@@ -17,7 +17,6 @@ const GROWTH = 4;
 /** Sorts after every id in any collation, because ids are hexadecimal. */
 const AFTER_ALL_IDS = "z";
 
-/** A reload replaces all of it at once. */
 type Contents = {
   index: ListIndex;
   facets: Facets;

@@ -9,11 +9,6 @@ export const unendedStatuses: readonly string[] = ["forecast", "pre_release", ..
 /** An open opportunity is closing soon for this long before `closes_at`. */
 export const CLOSING_SOON_MS = 14 * DAY_MS;
 
-/** What is said of an opportunity whose due date has passed: "closed", or "was due" if its status does not say so. */
-export function passedInWords(status: string): "closed" | "was due" {
-  return unendedStatuses.includes(status) ? "was due" : "closed";
-}
-
 /** "closing soon" */
 export function statusInWords(status: string): string {
   return status === "pre_release" ? "pre-release" : status.replaceAll("_", " ");

@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, isDate, parseStoredMs } from "./instant.ts";
+import { DAY_MS, dateAt, type EpochMs, isDate, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN } from "./zone-name.ts";
 
@@ -16,7 +16,7 @@ export function startOfEasternDate(date: string): EpochMs | undefined {
 /** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */
 export const endOfEasternDate = memoize(5000, (date) => {
   if (easternInstant(date, "00:00:00") === undefined) return undefined;
-  return easternInstant(new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10), "00:00:00");
+  return easternInstant(dateAt(Date.parse(date) + DAY_MS), "00:00:00");
 });
 
 /** Like `easternInstant` of a date as an upstream writes it; null if none is stated. Warns of a text that is not such a date. */
@@ -63,7 +63,7 @@ export const easternDate = memoizeLast((ms: EpochMs) => easternAt(ms).slice(0, 1
 
 /** The Eastern date a number of days before the one at an instant. Two days are 47 hours apart when daylight saving time begins. */
 export function easternDateBefore(ms: EpochMs, days: number): string {
-  return new Date(Date.parse(easternDate(ms)) - days * DAY_MS).toISOString().slice(0, 10);
+  return dateAt(Date.parse(easternDate(ms)) - days * DAY_MS);
 }
 
 function offsetText(ms: number): string {
