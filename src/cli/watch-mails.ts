@@ -1,7 +1,7 @@
 /** How the commands of `watch` send: mails need the state, which has the addresses of members and the secret of the links that end mails. */
 import type { StateDb } from "../../db/engine.ts";
 import { failureOf } from "../../db/reason.ts";
-import { readPagesSecret } from "../accounts/secret.ts";
+import { readPagesSecret } from "../accounts/sealed.ts";
 import { DeliveryError } from "../watch/attempts.ts";
 import { openChannel } from "../watch/member-channel.ts";
 import { memberMailing, sendToMember } from "../watch/member-mail.ts";

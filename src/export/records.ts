@@ -9,7 +9,7 @@ import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readDuplicates } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
-import { readPastDuplicates } from "../past/related.ts";
+import { readPastDuplicates } from "../past/whole.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 

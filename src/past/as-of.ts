@@ -9,7 +9,9 @@ import { unapply } from "../changes/detect.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockTurnsAt, shownAt } from "../opportunities/clock.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { counted } from "../text/counted.ts";
+import { timeInWords } from "../text/date-in-words.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { foldedChanges } from "./earlier.ts";
 
@@ -121,17 +123,6 @@ export async function readPast(sql: Reading, ids: readonly string[], asOf: Epoch
   });
 }
 
-/** When the service first knew a record, and whether it came from an export, which has no earlier versions. `undefined` if it is not stored. */
-export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
-  const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });
-  return row && { since: knownSince(row), isRestored: row.restored_at !== null };
-}
-
-/** When the service first knew any record; `undefined` if none is stored. */
-export async function readFirstKnown(sql: Pick<CatalogSql, "get">): Promise<EpochMs | undefined> {
-  return (await sql.get(firstKnown))?.since ?? undefined;
-}
-
 function knownSince({ created_at, restored_at }: Pick<StoredRow, "created_at" | "restored_at">): EpochMs {
   return restored_at ?? created_at;
 }
@@ -184,4 +175,31 @@ function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar
   const { attachments, questions } = parseStored<Sidecar>(sidecar);
   const before = { ...noSidecar, attachments, questions, ...parseStored<object>(earlier.sidecar) };
   return readContent(document, Buffer.from(JSON.stringify(before)));
+}
+
+/** Why a record that is stored now is not shown as of an earlier instant. */
+export async function notKnownInWords(sql: Reading, id: string): Promise<string> {
+  const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });
+  if (row === undefined) return "it is not stored";
+  const since = timeInWords(formatInstant(knownSince(row)));
+  return row.restored_at === null
+    ? `it was first stored on ${since}, and what it said before is not known`
+    : `it was restored from an export on ${since}, and an export has no earlier versions`;
+}
+
+/** "nothing was stored then: …" if the instant is before the first record; `undefined` if it is later, or if the catalog is empty. */
+export async function nothingKnownInWords(sql: Pick<CatalogSql, "get">, asOf: EpochMs): Promise<string | undefined> {
+  const { since: first = null } = (await sql.get(firstKnown)) ?? {};
+  if (first === null || first <= asOf) return undefined;
+  return `nothing was stored then: the first record came on ${timeInWords(formatInstant(first))}, and what was before is not known`;
+}
+
+/** "its contacts were erased on Mar 2, 2026, 12:00 PM UTC, and are not known" */
+export function erasedInWords(erased: EpochMs): string {
+  return `its contacts were erased on ${timeInWords(formatInstant(erased))}, and are not known`;
+}
+
+/** "The contacts of 3 records were erased since then and are not known" */
+export function contactsErasedInWords(records: number): string {
+  return `The contacts of ${counted(records, "record")} were erased since then and are not known`;
 }

@@ -10,7 +10,7 @@ import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { dueOf } from "../../opportunities/due.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
-import { contactsErasedInWords, nothingKnownInWords } from "../../past/in-words.ts";
+import { contactsErasedInWords, nothingKnownInWords } from "../../past/as-of.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { counted } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";

@@ -15,7 +15,7 @@ import { Due, dueOf } from "../../opportunities/due.ts";
 import { EarlierAward } from "../../opportunities/earlier-awards.ts";
 import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
-import { erasedInWords } from "../../past/in-words.ts";
+import { erasedInWords } from "../../past/as-of.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
 import { UNLIMITED } from "../../search/budget.ts";
 import { findSimilar } from "../../search/similar.ts";

@@ -14,7 +14,7 @@ import { EarlierAward } from "../../opportunities/earlier-awards.ts";
 import { numberOf } from "../../opportunities/number.ts";
 import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
-import { erasedInWords } from "../../past/in-words.ts";
+import { erasedInWords } from "../../past/as-of.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
 import { SIMILAR_ENDED_EARLY, searchBudget } from "../../search/budget.ts";
 import { findSimilar, relations, relationsIn, type Similar } from "../../search/similar.ts";
