@@ -4,14 +4,12 @@ import { Failure } from "../../db/reason.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";
 import type { Attempts } from "./watch.ts";
 
-/** The message names the receiver and the reason, and never a secret. */
+/** Its message names the receiver and the reason, and never a secret. Gone: status 410. Refused: by a mail server, permanently. */
 export class DeliveryError extends Failure {
   constructor(
     message: string,
     readonly retryAfterMs?: number | undefined,
-    /** 410 Gone. */
     readonly isGone = false,
-    /** A mail server permanently refused the address. */
     readonly isRefused = false,
   ) {
     super(message);

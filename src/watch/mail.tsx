@@ -2,6 +2,7 @@
 /** A digest as mail: plain text, and HTML that works on a phone, in dark mode and in clients without style sheets. */
 import { describeFilter, storedFilter } from "../filter/filter.ts";
 import { parseInstantMs } from "../text/instant.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { type Digest, type DigestEntry, type DigestSection, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
@@ -31,12 +32,10 @@ export function mailOf(parts: readonly MailPart[], pages?: string): Mail {
   return { subject, text: textOf(subject, written, pages), html };
 }
 
-const SUBJECT_MAX = 120;
-
 function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly WrittenPart[]): string {
   if (others.length === 0) return first?.digest.subject ?? "";
   const subject = `${parts.length} watches: ${parts.map(({ message: { data } }) => oneLine(data.title ?? data.watch)).join(", ")}`;
-  return subject.length <= SUBJECT_MAX ? subject : `${subject.slice(0, SUBJECT_MAX - 1).toWellFormed()}…`;
+  return ellipsized(subject, 119);
 }
 
 function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, pages: string | undefined): string[] {

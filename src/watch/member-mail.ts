@@ -6,10 +6,10 @@ import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { isMailAddress } from "../text/mail-address.ts";
 import { DeliveryError } from "./attempts.ts";
+import { teamsMessage } from "./chats.ts";
 import { openChannel } from "./member-channel.ts";
 import type { Message } from "./message.ts";
 import { handToServer, linkBase, smtpServer } from "./smtp.ts";
-import { teamsMessage } from "./teams.ts";
 import type { SentMessage, Watch } from "./watch.ts";
 import { listWatches, watchesOf } from "./watches.ts";
 import { postTo } from "./webhook.ts";
@@ -32,7 +32,6 @@ export type MailBase = { origin: string; secret: Uint8Array };
 /** In place of the member, in the link of a watch of the operator. */
 const OPERATOR = "-";
 
-/** The address to which a watch of the operator writes. */
 function mailToOf({ definition: { receiver } }: Watch): string {
   return receiver.to === "smtp" ? receiver.mail_to : "";
 }

@@ -16,7 +16,6 @@ import {
 /** Watches of a member and of all members, what one may follow, and what a saved watch may match: storing it makes all requests wait. */
 export const LIMITS = { watches: 20, watchesOfAll: 2000, followed: IDS_MAX, matching: 10_000 };
 
-/** The defaults for followed opportunities: changes that matter, and two reminders. */
 const FOLLOWED: Omit<WatchDefinition, "filter"> = {
   at_least: "material",
   remind: [14, 3],

@@ -17,6 +17,7 @@ import {
   type MessageRow,
   messageEvent,
   messageOpportunity,
+  NOTHING_COUNTED,
   roomIn,
 } from "./message.ts";
 import type { PlannedMessage } from "./pending.ts";
@@ -27,6 +28,8 @@ import { changeTypes, isDigest, type Watch, type WatchDefinition } from "./watch
 const ITEMS_MAX = 100;
 const DIGEST_MAX = 50;
 const REMINDERS_READ = 100;
+/** Of the counts of a message, which are known after its items, and of their severities. */
+const COUNTS_BYTES = 300;
 
 type Collected = Omit<PlannedMessage, "id" | "created_at" | "body"> & { severities?: Record<string, number>; items: MessageItem[] };
 
@@ -59,16 +62,12 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   });
   const id = newId();
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
-  const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
+  const bytesMax = roomIn(messageWith(id, { counts: NOTHING_COUNTED, items: [] })) - COUNTS_BYTES;
   const collected = await collect(planning, bytesMax);
   const { items, severities, ...effects } = collected;
   if (Object.values(effects.counts).every((count) => count === 0)) return { nothingUntil: effects.feed };
   return { id, created_at: now, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
-
-/** To measure the bytes of a message before its counts are known. */
-const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, due: 1e9, left: 1e9 };
-const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
 /** A full page: what is new, changes and, if there is room, what is due and what no longer matches. The rest comes in the next message. */
 async function collectPage(planning: Planning, bytesMax: number): Promise<Collected> {
@@ -76,7 +75,6 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const comparison = compared(planning);
   const { arrivals, gone, concerns } = comparison;
   const page = itemsUpTo(itemsMax, bytesMax);
-  /** Returns those that had room. */
   const addFirst = async (ids: readonly string[], item: (row: MessageRow) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readItems(catalog, first, now);

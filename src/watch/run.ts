@@ -27,7 +27,6 @@ export type RunContext = {
   catalog: CatalogDb;
   index: SearchFile;
   db: WatchDb;
-  /** Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
   /** Sends the messages of a member as one mail with this id, or one to its channel. Throws like `send`. */
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;

@@ -2,12 +2,11 @@
 import { failureOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
+import { slackMessage, teamsMessage } from "./chats.ts";
 import { listLinks, type MailBase } from "./member-mail.ts";
 import type { Message } from "./message.ts";
 import { placeName } from "./secrets.ts";
-import { slackMessage } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
-import { teamsMessage } from "./teams.ts";
 import type { Receiver, SentMessage, Watch } from "./watch.ts";
 import { postTo, readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 

@@ -9,7 +9,6 @@ import { readSchedule, WEEKDAYS } from "./schedule.ts";
 import type { Receiver, WatchDefinition, Zone } from "./watch.ts";
 
 const TITLE_MAX = 80;
-/** The most reminders of one deadline, and how many days before it the first may be sent. */
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [5, 365];
 
 type Texts = Readonly<Record<string, string>>;
@@ -26,7 +25,6 @@ const TIMES: Texts = Object.fromEntries(
   Array.from({ length: 24 }, (_, n) => `${(n + 5) % 24}:00`.padStart(5, "0")).map((time) => [time, timeOfDay(time)]),
 );
 
-/** The zones of the United States as people there call them. */
 const ZONES: Texts = {
   "America/New_York": "Eastern",
   "America/Chicago": "Central",
@@ -40,7 +38,6 @@ const ZONES: Texts = {
   UTC: "UTC",
 };
 
-/** What is reported, by minimum severity. */
 const AT_LEAST: Texts = {
   material: "changes that matter (recommended)",
   critical: "only critical changes, such as an earlier deadline",

@@ -7,7 +7,6 @@ import { placeName, readSecret } from "./secrets.ts";
 import type { HttpReceiver, SecretPlace, SentMessage, WebhookReceiver } from "./watch.ts";
 
 const PREFIX = "whsec_";
-/** A secret has 24 to 64 bytes. */
 const [BYTES_MIN, BYTES_MAX] = [24, 64];
 const NEW_BYTES = 32;
 

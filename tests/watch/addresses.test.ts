@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { LookupAddress } from "node:dns";
-import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "../../src/watch/addresses.ts";
+import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "../../src/watch/post.ts";
 
 describe("isPublicAddress()", () => {
   test.each([
