@@ -3,6 +3,10 @@
  * None contains a key. (E-80)
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import type { StateDb } from "../../db/engine.ts";
+import { insertInto, orIgnore, selectBy } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
+import { secrets } from "../../db/schema/sqlite/state.ts";
 
 /** What a text is for. One that was made for another purpose is refused. */
 export type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
@@ -37,4 +41,20 @@ export function sealedTokens(secret: Uint8Array, purpose: Purpose): Tokens {
       }
     },
   };
+}
+
+const BYTES = 32;
+
+const secretByName = selectBy(secrets, "name");
+const addSecret = insertInto(secrets, { onConflict: orIgnore });
+
+/** The random bytes that seal cookies, addresses of feeds, links and channels. Made when they are first needed. */
+export async function readPagesSecret(db: StateDb, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array> {
+  const name = "pages";
+  const known = await db.get(secretByName, { name });
+  if (known !== undefined) return known.value;
+  await db.transaction((sql) => sql.run(addSecret, { name, value: Buffer.from(randomBytes(BYTES)) })); // Another server may be faster.
+  const made = await db.get(secretByName, { name });
+  if (made === undefined) throw new Failure("Cannot keep the secret of the pages: state.db does not have it after it was written");
+  return made.value;
 }

@@ -13,14 +13,13 @@ import { testMessage } from "../watch/test-message.ts";
 import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER, omit } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
 import { changesPage } from "./changes-page.tsx";
-import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
 import { eventsOutput, eventsResponse } from "./events-output.ts";
 import { findPage } from "./find-page.tsx";
-import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
+import { plainResponse, robotsText, SECURITY_HEADERS } from "./headers.ts";
 import { helpPage } from "./help-page.tsx";
 import { homePage } from "./home-page.tsx";
-import { hostNameOf, isServedHost } from "./host.ts";
+import { hostNameOf, isEmbedded, isServedHost } from "./host.ts";
 import { type IndexProgress, isProgress, noIndexYet, progressInWords, RETRY_SECONDS } from "./index-being-built.tsx";
 import {
   followingPage,
@@ -35,13 +34,11 @@ import {
 } from "./member-pages.tsx";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
-import { outputResponse, unlessKnown } from "./output-response.ts";
-import { outputs, type SearchOutput } from "./outputs.ts";
+import { outputResponse, outputs, type SearchOutput, unlessKnown } from "./outputs.ts";
 import { outputsDescription } from "./outputs-description.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
-import { pageFiles, pageResponse } from "./response.ts";
-import { robotsText } from "./robots.ts";
+import { pageFiles, pageResponse } from "./response.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import { outputsFor, subscribePage } from "./subscribe-page.tsx";
 import { sentForm } from "./watch-fields.tsx";
@@ -219,7 +216,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return pageOf(request, page, needsIndex);
   }
 
-  /** For the process that listens: 503 while there is no index. */
   function memberJson(request: Request, make: (context: MemberContext) => Promise<object | undefined>): Promise<Response> {
     return withContext(request, async (context, building) => {
       const own = memberContext(request, context);

@@ -8,8 +8,7 @@ import type { SearchFile } from "../search/search-file.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { choice, choices, momentText } from "../text/value.ts";
-import { afterField, listedIn, type OwnFields } from "./own-fields.ts";
-import type { SearchForm } from "./search-form.tsx";
+import { afterField, listedIn, type OwnFields, type SearchForm } from "./search-form.tsx";
 
 const CURSOR_SCOPE = "/changes";
 export const periods: Readonly<Record<string, string>> = { "7d": "7 days", "30d": "30 days", "90d": "90 days", "364d": "52 weeks" };

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of what changed: how many changes there were by day and severity, and what they were. */
-
 import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
@@ -30,8 +29,7 @@ import { changeInShort, typeInWords } from "./history.tsx";
 import { cutText, FactLine, Paging, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
-import { ChoiceGroup, InputField, type SearchForm, SelectField } from "./search-form.tsx";
-import { searchPage } from "./search-page.tsx";
+import { ChoiceGroup, InputField, type SearchForm, SelectField, searchPage } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 const PATH = "/changes";

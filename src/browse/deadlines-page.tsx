@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
-
 import { doubtsOf } from "../opportunities/due.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
@@ -18,8 +17,7 @@ import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.
 import { Bars } from "./chart.tsx";
 import { DuplicatesLeftOut, FoldedTable } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { InputField, type SearchForm } from "./search-form.tsx";
-import { searchPage } from "./search-page.tsx";
+import { InputField, type SearchForm, searchPage } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 const PATH = "/deadlines";

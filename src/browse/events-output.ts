@@ -1,5 +1,4 @@
 /** `/events.json`: the events of many records at once, for copies. */
-
 import { Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/engine.ts";
 import { OpportunityEvent } from "../events/event.ts";
@@ -10,9 +9,8 @@ import { BadValue } from "../text/bad-value.ts";
 import { nullable, object } from "../text/schema.ts";
 import { UUID } from "../text/uuid.ts";
 import { integer } from "../text/value.ts";
-import { refused, unlessKnown } from "./output-response.ts";
-import { listedIn, type OwnFields } from "./own-fields.ts";
-import { readFields } from "./search-form.tsx";
+import { refused, unlessKnown } from "./outputs.ts";
+import { listedIn, type OwnFields, readFields } from "./search-form.tsx";
 
 const [EVENTS_MAX, IDS_MAX] = [1000, 100];
 const LATEST = "latest";
@@ -103,7 +101,6 @@ async function historiesPage(catalog: CatalogDb, ids: readonly string[], cursor:
   return { documents, hasMore, next };
 }
 
-/** The keys of a cursor. Throws a BadCursor if they have other types. */
 function keysOf(scope: unknown, cursor: string, types: readonly string[]): readonly CursorKey[] {
   const { keys } = decodePlace(scope, cursor);
   if (

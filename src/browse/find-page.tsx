@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
-
 import { IN_WORDS } from "../filter/applicants.ts";
 import { fields } from "../filter/filter.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
@@ -14,13 +13,10 @@ import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, omit } from "./addresses.ts";
 import { cutText, DuplicatesLeftOut, Paging, Section } from "./marks.tsx";
-import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
-import { type SearchForm, SelectField } from "./search-form.tsx";
-import { searchPage } from "./search-page.tsx";
+import { findFields, type SearchForm, SelectField, searchPage, valueName } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
-import { valueName } from "./value-names.ts";
 
 const PAGE_SIZE = 20;
 

@@ -1,4 +1,4 @@
-/** The headers of every response of the pages: they keep other sites out. */
+/** The headers of every response of the pages, which keep other sites out, and `/robots.txt` (RFC 9309). */
 
 /** No page loads anything but its style and icon, or runs a script. `connect-src` is for checkers that read /robots.txt as the page. */
 const CONTENT_SECURITY_POLICY =
@@ -19,4 +19,23 @@ export const SECURITY_HEADERS = {
 export function plainResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
   const own = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
   return new Response(`${text}\n`, { status, headers: { ...own, ...headers } });
+}
+
+/** Pages of opportunities and sources, if they are public. No searches, because their number is unlimited. */
+const OPEN = `User-agent: *
+Disallow: /*?
+Disallow: /find.
+Disallow: /changes.
+Disallow: /events.
+Disallow: /subscribe
+Disallow: /status
+Disallow: /mcp
+Disallow: /v1/
+Allow: /v1/docs
+`;
+
+const CLOSED = "User-agent: *\nDisallow: /\n";
+
+export function robotsText(hasSignIn: boolean): string {
+  return hasSignIn ? CLOSED : OPEN;
 }

@@ -1,11 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The history of an opportunity: what each event changed. */
+import { diffArrays } from "diff";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { valueInWords } from "../events/field-values.ts";
 import { changesInWords, fieldLabel } from "../events/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { Difference } from "./difference.tsx";
 import { cutText, Fact, SeverityMark } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
@@ -72,4 +72,95 @@ function LinkSide({ name, id }: { name: string; id: unknown }) {
   return (
     <Fact name={name}>{typeof id === "string" ? <a href={opportunityAddress(id)}>this record</a> : <span class="quiet">none</span>}</Fact>
   );
+}
+
+/** Longer texts are compared as a whole: their difference would take too long, and nobody reads it. */
+const COMPARED_MAX = 60_000;
+/** A comparison that finds more edits is given up: its work grows with their square. No time is measured, so a page is the same each time. */
+const LIMITS = { maxEditLength: 800 };
+/** Texts up to this length are shown twice, before and after. Longer ones are shown once, with equal parts shortened. */
+const SHORT = 240;
+const CONTEXT = 120;
+const PIECE_MAX = 4000;
+
+type Part = { equal: string } | { removed: string; added: string };
+
+/** Both texts are plain. An empty one means that nothing was stated. */
+export function Difference({ before, after }: { before: string; after: string }) {
+  if (before === after) return <p class="difference quiet">Both read the same: only markup, spacing, order or seconds changed.</p>;
+  const parts = partsOf(before, after);
+  if (parts === undefined || Math.max(before.length, after.length) <= SHORT) {
+    return (
+      <dl class="sides">
+        <Side name="Before" text={before} parts={parts} side="removed" />
+        <Side name="After" text={after} parts={parts} side="added" />
+      </dl>
+    );
+  }
+  return (
+    <p class="difference">
+      {parts.map((part, n) => ("equal" in part ? <Equal {...part} n={n} of={parts.length} /> : <Changed {...part} />))}
+    </p>
+  );
+}
+
+function Side({ name, text, parts, side }: { name: string; text: string; parts: readonly Part[] | undefined; side: "removed" | "added" }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {text === "" && <span class="quiet">not stated</span>}
+        {parts === undefined && cutText(text, PIECE_MAX)}
+        {parts?.map((part) => ("equal" in part ? part.equal : <Changed removed="" added="" {...{ [side]: part[side] }} />))}
+      </dd>
+    </div>
+  );
+}
+
+function Changed({ removed, added }: { removed: string; added: string }) {
+  return (
+    <>
+      {removed !== "" && <del>{cutText(removed, PIECE_MAX)}</del>}
+      {removed !== "" && added !== "" && " "}
+      {added !== "" && <ins>{cutText(added, PIECE_MAX)}</ins>}
+    </>
+  );
+}
+
+function Equal({ equal, n, of }: { equal: string; n: number; of: number }) {
+  const [head, tail] = [n === 0 ? "" : equal.slice(0, CONTEXT), n === of - 1 ? "" : equal.slice(-CONTEXT)];
+  if (head.length + tail.length + CONTEXT >= equal.length) return <>{equal}</>;
+  return (
+    <>
+      {head.toWellFormed()}
+      <span class="quiet"> […] </span>
+      {tail.toWellFormed()}
+    </>
+  );
+}
+
+function partsOf(before: string, after: string): Part[] | undefined {
+  if (before === "" || after === "" || Math.max(before.length, after.length) > COMPARED_MAX) return undefined;
+  const parts: Part[] = [];
+  for (const { value, added, removed } of diffArrays(tokensOf(before), tokensOf(after), LIMITS) ?? []) {
+    const text = value.join("");
+    const last = parts.at(-1);
+    if (!added && !removed) parts.push({ equal: text });
+    else if (last === undefined || "equal" in last) parts.push(joinedTo(parts, { removed: removed ? text : "", added: added ? text : "" }));
+    else parts[parts.length - 1] = { removed: last.removed + (removed ? text : ""), added: last.added + (added ? text : "") };
+  }
+  return parts.length === 0 ? undefined : parts;
+}
+
+function tokensOf(text: string): string[] {
+  return text.match(/\s+|\S+/g) ?? [];
+}
+
+/** If only space is between two changes, they are one: removes both from `parts` and returns them joined. */
+function joinedTo(parts: Part[], change: { removed: string; added: string }): Part {
+  const [previous, space] = parts.slice(-2);
+  if (previous === undefined || space === undefined || "equal" in previous || !("equal" in space) || space.equal.trim() !== "")
+    return change;
+  parts.splice(-2);
+  return { removed: previous.removed + space.equal + change.removed, added: previous.added + space.equal + change.added };
 }

@@ -1,4 +1,4 @@
-/** Which Host headers are accepted: a defense against DNS rebinding. (E-54) */
+/** Which hosts and which requests from other sites are accepted: against DNS rebinding, and against pages that embed slow searches. (E-54) */
 import { isIP } from "node:net";
 
 /** The host name of a Host header, in lower case and without the port. Undefined if there is none or it is malformed. */
@@ -22,4 +22,13 @@ function isAllowedHost(name: string, given: string): boolean {
 
 function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Whether another site requests this without the user following a link. Another port or subdomain counts as another site. */
+export function isEmbedded(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site") ?? "none";
+  if (site === "none" || site === "same-origin") return false;
+  const isNavigation = headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
+  const isPrefetch = headers.get("sec-purpose")?.startsWith("prefetch") === true;
+  return !isNavigation || isPrefetch;
 }

@@ -51,7 +51,6 @@ const DONE: Readonly<Record<string, string>> = {
   unmute: "Reported again.",
 };
 
-/** A page of members. Above its content it confirms the action that redirected here. */
 function pageWith({ query, sent }: MemberContext, section: "watches" | "following", title: string, content: Child): BrowsePage {
   const done = DONE[query.get("done") ?? ""];
   const body = (
@@ -94,7 +93,6 @@ export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
   return pageWith(context, "watches", "My watches", content);
 }
 
-/** The state of a watch, on the list and on its own page. */
 async function factsOf({ watches, now }: MemberContext, watch: Watch) {
   const { definition } = watch;
   const state = await watchStatusOf(watches, watch);
@@ -199,7 +197,6 @@ export async function watchSearchPage(context: MemberContext, watch: Watch): Pro
   return wrong === undefined ? page : { ...page, status: 400 };
 }
 
-/** The search of a watch as the query of an address. */
 function searchOf({ filter, all_sources }: Matching): Record<string, string> {
   const given = Object.fromEntries(Object.entries(filter).map(([field, value]) => [field, `${value}`]));
   return { ...given, ...(all_sources && { all_sources: "yes" }) };

@@ -1,46 +1,47 @@
 /** @jsxImportSource hono/jsx */
-/** The page of one opportunity: its dates, all its fields, and its history. */
+/** The page of one opportunity, now or as of an earlier instant: its dates, all its fields, its history, and similar ones. */
+import type { Child } from "hono/jsx";
 import { type AttachmentInWords, attachmentsInWords, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { historyPage } from "../events/history.ts";
 import { movedDeadlines } from "../events/moved-deadlines.ts";
 import { factsOf, type RelatedRecords, recordInWords } from "../facts/facts.ts";
 import { dueOf } from "../opportunities/due.ts";
-import { numberInWords } from "../opportunities/number.ts";
+import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Sidecar, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import type { Belonging } from "../opportunities/related.ts";
-import { erasedInWords } from "../past/in-words.ts";
+import { erasedInWords } from "../past/as-of.ts";
 import { readShown, type ShownRecord } from "../past/whole.ts";
-import { searchBudget } from "../search/budget.ts";
+import { SIMILAR_ENDED_EARLY, searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
-import { findSimilar, type Similar } from "../search/similar.ts";
+import { findSimilar, relationsIn, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { withCommas } from "../text/counted.ts";
 import { dateAt, type EpochMs, formatInstant } from "../text/instant.ts";
+import { AS_OF, isRelativeMoment, readMoment } from "../text/moment.ts";
 import { plainParagraphs, plainText, withoutBullet } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { AsOfForm, noPastPage, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
 import { cutText, ExternalLink, MoreItems, Section, StatusBadge, TitleLink } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
-import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
 import { DueLine, Exact } from "./times.tsx";
 import { FollowForm } from "./watch-fields.tsx";
 
 const PARTS_OPEN = 5;
 const EVENTS = 50;
-/** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
 const TEXT_MAX = 100_000;
 const ATTACHMENTS_MAX = 100;
 const LONG = 150;
+const SIMILAR_MAX = 5;
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
 export async function opportunityPage(context: PageContext, id: string | null): Promise<BrowsePage | undefined> {
@@ -76,7 +77,6 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   return { title: `${cutText(title, 120)} as of ${dateAt(asOf.at)}`, section: "find", body };
 }
 
-/** The opportunities that the member follows or has muted. `muted` is undefined if the member gets no mails. */
 type Reader = { follows: ReadonlySet<string>; muted: ReadonlySet<string> | undefined };
 
 async function readerOf({ id, watches }: NonNullable<PageContext["member"]>): Promise<Reader> {
@@ -301,5 +301,88 @@ function Timeline({ id, history: { events, next, isFirst }, asOf, now }: Timelin
         </p>
       )}
     </>
+  );
+}
+
+type AsOf = { given: string; at: EpochMs };
+
+/** The instant in an address; null if there is none; a message if it is not an instant of the past. */
+function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValue | null {
+  const text = given.filter((each) => each.trim() !== "").join(","); // Several values are not a date, so they are refused.
+  if (text === "") return null;
+  try {
+    const at = readMoment(text, now, AS_OF);
+    return { given: isRelativeMoment(text) ? formatInstant(at) : text, at };
+  } catch (error) {
+    if (error instanceof BadValue) return error;
+    throw error;
+  }
+}
+
+/** The page that is shown if the instant is not in the past, or if the opportunity, at this address, was not known then. */
+function noPastPage(status: 400 | 404, title: string, reason: Child, address: string): BrowsePage {
+  const body = (
+    <>
+      <h1>{title}</h1>
+      <p>
+        {reason} <a href={address}>{SHOW_NOW}</a>
+      </p>
+      <AsOfForm address={address} />
+    </>
+  );
+  return { title, section: "find", status, body };
+}
+
+const SHOW_NOW = "Show it as it is now";
+
+/** The line above a page of the past. `address` shows the same page as it is now. `unknown`: which data of that time is missing. */
+function PastNote({ at, address, unknown }: { at: EpochMs; address: string; unknown: string | undefined }) {
+  return (
+    <p class="past-note" role="note">
+      As it was on <Exact at={formatInstant(at)} />
+      {unknown !== undefined && `; ${unknown}`}. <a href={address}>{SHOW_NOW}</a>
+    </p>
+  );
+}
+
+function AsOfForm({ address }: { address: string }) {
+  return (
+    <form action={address} class="as-of">
+      <label>
+        As it was at the beginning of <input type="date" name="as_of" required />
+      </label>{" "}
+      <button type="submit" data-second>
+        Show
+      </button>
+    </form>
+  );
+}
+
+const names = { earlier_round: "Earlier round: ", later_round: "Later round: ", similar: "" };
+
+/** Nothing if there is neither. If the search ran out of time, a line says so. */
+export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }) {
+  const relations = relationsIn(similar);
+  if (relations.length === 0 && similar.isWhole) return null;
+  return (
+    <Section id="similar" title="Similar opportunities">
+      {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
+      <ul class="similar">
+        {relations.map(({ opportunity, duplicates, relation, why }) => {
+          const number = numberOf(opportunity);
+          return (
+            <li>
+              <TitleLink id={opportunity.id} title={opportunity.title} max={200} /> <StatusBadge status={opportunity.status} />{" "}
+              <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
+              <br />
+              <span class="quiet">
+                {number !== null && `${cutText(number, 200)}. `}
+                {cutText(capitalized(names[relation] + why), 300)}.
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
   );
 }

@@ -5,7 +5,7 @@ import { API_VERSION } from "../http/respond.ts";
 import { object } from "../text/schema.ts";
 import { eventsOutput } from "./events-output.ts";
 import { outputs, type SearchOutput } from "./outputs.ts";
-import { allSourcesField } from "./own-fields.ts";
+import { allSourcesField } from "./search-form.tsx";
 
 const SearchProblem = object({
   title: Type.String({ description: "Name of the kind of problem." }),

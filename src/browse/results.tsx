@@ -39,12 +39,10 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
 
 type ResultsProps = {
   results: readonly ShownResult[];
-  /** The words of the search. */
   understood?: Understood | null;
   now: EpochMs;
   /** Precedes the partial matches. */
   line?: string;
-  /** What stands below each opportunity. */
   children?: (id: string) => Child;
 };
 

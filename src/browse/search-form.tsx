@@ -1,12 +1,14 @@
 /** @jsxImportSource hono/jsx */
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
-
+import { Type } from "@sinclair/typebox";
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import type { Field } from "../filter/kinds.ts";
 import { resolveFilter, UnknownAgency } from "../filter/known.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { countByAgency } from "../search/agencies.ts";
+import { sorts } from "../search/search.ts";
 import { listSources, UnknownSource } from "../sources/source.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
@@ -14,11 +16,10 @@ import { didYouMean } from "../text/closest.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, isDate } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
+import { choice, type GivenValue } from "../text/value.ts";
 import { addressOf, omit } from "./addresses.ts";
 import { withBetween } from "./marks.tsx";
-import { allSourcesField, type OwnFields } from "./own-fields.ts";
-import type { PageContext } from "./page.ts";
-import { valueName } from "./value-names.ts";
+import type { BrowsePage, BrowseSection, PageContext } from "./page.ts";
 
 /** The request of an address. `given` has the original texts, so that a wrong one can be corrected. */
 export type SearchForm = {
@@ -376,4 +377,95 @@ function ActiveFilters({ action, form: { filter, given, errors, sources }, now }
       </ul>
     </section>
   );
+}
+
+type SearchPageParts<Found> = {
+  path: string;
+  section: BrowseSection;
+  heading: string;
+  title?: (form: SearchForm) => string;
+  own: OwnFields;
+  shows: string;
+  read: (form: SearchForm) => Promise<Found>;
+  fields: (form: SearchForm, found?: Found) => Child;
+  ownFilters?: (form: SearchForm) => Child;
+  view: (form: SearchForm, found: Found) => Child;
+};
+
+/** The page of a search, or a redirect to its tidier address. Nothing is read if a value of the form is wrong. */
+export async function searchPage<Found>(context: PageContext, parts: SearchPageParts<Found>): Promise<BrowsePage> {
+  const { path, section, heading, title, own, shows, read, fields, ownFilters, view } = parts;
+  const location = tidyAddress(path, context.query);
+  if (location !== undefined) return { location };
+  const form = await readSearchForm(context, own);
+  const found = form.errors.size > 0 ? undefined : await read(form);
+  const body = (
+    <>
+      <h1>{heading}</h1>
+      <SearchFields action={path} form={form} now={context.now} ownFilters={ownFilters?.(form)}>
+        {fields(form, found)}
+      </SearchFields>
+      {found === undefined ? <p class="empty">Correct the marked values to see {shows}.</p> : view(form, found)}
+    </>
+  );
+  return { title: title?.(form) ?? heading, section, status: found === undefined ? 400 : 200, body };
+}
+
+export type OwnFields = Readonly<Record<string, GivenValue<unknown>>>;
+
+export function listedIn(text: string): string[] {
+  return text.split(",").map((each) => each.trim());
+}
+
+/** Where a list continues. Any text is accepted here; a wrong one is refused where it is used. */
+export const afterField: GivenValue<string> = {
+  schema: Type.String({ description: "`next_cursor` of the page before, with the same other parameters." }),
+  read: (given) => `${given}`,
+};
+
+export const allSourcesField = choice(["yes"], "`yes` gives every source's record of an opportunity, not one for all.");
+
+export const findFields = {
+  sort: choice(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
+  after: afterField,
+} satisfies OwnFields;
+
+const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  program_type: {
+    SBIR: "small business research (SBIR)",
+    STTR: "small business technology transfer (STTR)",
+    BAA: "broad agency announcement (BAA)",
+    RFI: "request for information (RFI)",
+    RFP: "request for proposals (RFP)",
+    OTA: "other transaction (OTA)",
+    GRANT: "grant",
+    CONTRACT: "contract",
+    PRIZE: "prize or challenge",
+    CSO: "commercial solutions opening (CSO)",
+    CRADA: "joint research agreement (CRADA)",
+    INDUSTRY_EVENT: "event for industry",
+    OTHER: "other",
+  },
+  applicant: {
+    university: "universities and colleges",
+    "small-business": "small businesses",
+    "for-profit": "other companies",
+    nonprofit: "nonprofits",
+    individual: "individuals",
+    tribe: "tribes",
+    state: "states",
+    county: "counties",
+    city: "cities and towns",
+    "special-district": "special districts",
+    "school-district": "school districts",
+    "housing-authority": "housing authorities",
+    other: "others, as the text says",
+    unrestricted: "anyone",
+  },
+};
+
+/** "small businesses" for `small-business` of `applicant`. A value without a name is shown as it is. */
+export function valueName(field: string, value: string): string {
+  if (field === "status") return statusInWords(value);
+  return names[field]?.[value] ?? value.replaceAll("_", " ");
 }

@@ -6,7 +6,6 @@ import type { SearchFile } from "../search/search-file.ts";
 import { type BrowseOptions, createBrowseApp } from "./app.tsx";
 
 type BrowseServerOptions = Omit<BrowseOptions, "searchIndex" | "up"> & {
-  /** 0 takes a free port. */
   port: number;
   /** Returns the open search index, opened again if its file was deleted. Called for each page. */
   openIndex: () => SearchFile;

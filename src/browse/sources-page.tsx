@@ -47,7 +47,6 @@ async function readSources(catalog: CatalogDb, now: EpochMs) {
   });
 }
 
-/** Records by the week of their last change, the current week last. */
 function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   const weeks = Array.from({ length: WEEKS }, () => 0);
   for (const { source: each, bucket, records } of changes) if (each === source && bucket < WEEKS) weeks[bucket] = records;

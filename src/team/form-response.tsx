@@ -1,7 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** What the forms of the sign-in and of members share: who may send one, and the responses to it. */
+/** Forms of the sign-in and of members: who may send one, the responses to it, and the page of a refused request. */
 import type { BrowsePage } from "../browse/page.ts";
-import { pageResponse } from "../browse/response.ts";
+import { pageResponse } from "../browse/response.tsx";
+import { PostForm } from "../browse/watch-fields.tsx";
 import { Refused } from "./admission.ts";
 
 /** Refuses a form that no page of this server sent. All recent browsers send one of the headers; `Sec-Fetch-Site` only to https and localhost. */
@@ -31,4 +32,59 @@ export function formPage(title: string, content: Content, status = 200): Respons
 export function redirect(location: string, setCookie?: string): Response {
   const cookies = setCookie === undefined ? {} : { "Set-Cookie": setCookie };
   return new Response(null, { status: 303, headers: { Location: location, ...cookies, "Cache-Control": "no-store" } });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: "Not allowed",
+  404: "Not found",
+  413: "Too much",
+  429: "Too many requests",
+  502: "This did not work",
+  503: "Not now",
+};
+
+export function refusalPage({ status, message, headers }: Refused, isMember: boolean): Response {
+  const title = TITLES[status] ?? "This cannot be done";
+  const body = (
+    <>
+      <h1>{title}</h1>
+      <p class="lead">{message}</p>
+      <p>
+        What you typed is kept by your browser: go back, and try again. Or go on with <a href="/">Find</a>
+        {isMember && (
+          <>
+            {" or "}
+            <a href="/watches">My watches</a>
+          </>
+        )}
+        .
+      </p>
+    </>
+  );
+  const response = pageResponse({ title, status, body }, isMember ? { hasSignIn: true, isMember } : undefined);
+  for (const [name, value] of Object.entries({ "Cache-Control": "no-store", ...headers })) response.headers.set(name, value);
+  return response;
+}
+
+const STOPPED = (
+  <>
+    <p class="lead">These mails have stopped.</p>
+    <p>
+      What you saved is kept, and paused: <a href="/watches">My watches</a> can resume or remove it.
+    </p>
+  </>
+);
+
+/** The page that asks before the mails of these watches end; without any, the page that says that they have ended. */
+export function unsubscribePage(path: string, titles: readonly string[] = []): Response {
+  if (titles.length === 0) return formPage("No more mails", STOPPED);
+  const content = (
+    <>
+      <p class="lead">
+        They come from {titles.map((title) => `“${title}”`).join(", ")}. A member can resume them at <a href="/watches">My watches</a>.
+      </p>
+      <PostForm to={path} values={{ "List-Unsubscribe": "One-Click" }} submit="Stop these mails" />
+    </>
+  );
+  return formPage("Stop these mails?", content);
 }

@@ -19,7 +19,7 @@ import type { Watch, WatchDefinition } from "../watch/watch.ts";
 import { FIELDS, readWatchForm } from "../watch/watch-form.ts";
 import { mute, pause, removeWatch, resume, unmute, watchesOf } from "../watch/watches.ts";
 import { type Arrival, type Forward, Refused } from "./admission.ts";
-import { redirect, requireSameOrigin, safePath } from "./form-response.tsx";
+import { redirect, requireSameOrigin, safePath, unsubscribePage } from "./form-response.tsx";
 
 export type MembersDeps = {
   watchDirectory: string;
@@ -42,7 +42,6 @@ const [TESTS_MAX, TESTS_MS] = [5, 15 * MINUTE_MS];
 const [QUERY_MAX, SHOWN_MAX] = [4000, 200];
 const UNREADABLE = "The search could not be read. Try again in a moment.";
 
-/** The actions on a watch that need nothing else. */
 const PLAIN: Readonly<Record<string, (db: WatchDb, watch: Watch, form: URLSearchParams) => Promise<void>>> = {
   pause: (db, watch) => pause(db, watch, "you paused it"),
   resume,
@@ -73,20 +72,17 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
   };
   const watchOf = async (db: WatchDb, owner: string, name: string) => (await ownWatch(db, owner, name)) ?? gone();
 
-  /** What the reader returns as JSON for a path. */
   const ask = async ({ arrival, signal }: Act, path: string): Promise<unknown> => {
     const plain = { ...arrival, method: "GET", request: new Request(arrival.request.url) }; // Else it could be compressed.
     const response = await forward(path, plain, originOf(arrival.request), signal);
     return response.ok ? response.json() : undefined;
   };
 
-  /** What a search matches now, to begin a watch, or to change the search of one. */
   const startOf = async (act: Act, query: string, watch = ""): Promise<SearchStart> => {
     if (query.length > QUERY_MAX) return { refused: "The search is too long. Take fewer words or filters." };
     return ((await ask(act, `/watches${watch}/start?${query}`)) as SearchStart | undefined) ?? { refused: UNREADABLE };
   };
 
-  /** The page of the form with what was typed, and why it was refused. */
   const again = ({ arrival, form, signal }: Act, path: string, errors: ReadonlyMap<string, string>): Promise<Response> => {
     const given = Object.keys(FIELDS).flatMap((name) => {
       const value = form.get(name);
@@ -95,7 +91,6 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
     return forward(path, arrival, originOf(arrival.request), signal, formHeader({ given: Object.fromEntries(given), errors }));
   };
 
-  /** Stores a new watch, or the choices or another search of the one with this name. */
   const store = async (act: Act, action: "saved" | "edit" | "search", name = `w-${randomText(10, randomBytes)}`): Promise<Response> => {
     const { form, owner } = act;
     const query = form.get("query") ?? "";
@@ -143,7 +138,6 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
     }
   };
 
-  /** Follows or mutes an opportunity, or ends that. */
   const following = async (act: Act): Promise<Response> => {
     const { form, owner } = act;
     const [id, action, back] = [(form.get("id") ?? "").toLowerCase(), form.get("action") ?? "", safePath(form.get("back"))];
@@ -162,7 +156,6 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
   };
 
   return {
-    /** Responds to a form of a member. */
     respond: async (arrival: Arrival, { id: owner }: KnownKey, body: Buffer, signal: AbortSignal): Promise<Response> => {
       requireSameOrigin(arrival.request);
       const act = { arrival, owner, form: new URLSearchParams(body.toString()), signal };
@@ -181,7 +174,6 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
         return stopped;
       });
       if (method !== "GET" && method !== "POST") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
-      const { unsubscribePage } = await import("./unsubscribe-page.tsx");
       const titles = watches.map(({ name, definition }) => definition.title ?? name);
       return unsubscribePage(path, method === "POST" ? [] : titles);
     },

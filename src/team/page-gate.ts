@@ -87,7 +87,7 @@ export function createPageGate(deps: PageGateDeps): PageGate {
   const subscribe = async ({ request, query }: Arrival, key: KnownKey): Promise<Response> => {
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
-    const { pageResponse } = await import("../browse/response.ts");
+    const { pageResponse } = await import("../browse/response.tsx");
     const isFollowing = query === "following" && key.member !== null;
     const outputs = isFollowing ? FOLLOWING : outputsFor(new URLSearchParams(query));
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
@@ -158,6 +158,6 @@ async function refusalOf(error: unknown, { request, route, path, key }: Arrival)
   const { status, message, headers } = refused;
   const isPage = /\btext\/html\b/.test(request.headers.get("accept") ?? "") && !route.isForPrograms && !path.startsWith("/feeds/");
   if (!isPage) return plainResponse(status, message, headers);
-  const { refusalPage } = await import("./refusal-page.tsx");
+  const { refusalPage } = await import("./form-response.tsx");
   return refusalPage(refused, key !== null && key.member !== null);
 }

@@ -17,7 +17,6 @@ export const PLACES = {
 
 /** Leave a place exactly once, after its turn if that began. */
 export type Place = {
-  /** Runs `work` in the turn of this place. Returns undefined, and does not begin, if the signal is aborted before. */
   run: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T | undefined>;
   leave: () => void;
 };

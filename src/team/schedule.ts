@@ -7,7 +7,6 @@ import type { Job } from "./jobs.ts";
 
 export type ScheduleOptions = {
   pulls: ReadonlyMap<string, number>;
-  /** How often watches deliver; 0 is never. */
   watchEvery: number;
   hasWatches: () => boolean;
   backups?: string | undefined;
@@ -91,7 +90,6 @@ function backupInto(directory: string, everyMs: number, now: () => EpochMs): Job
   };
 }
 
-/** "2026-11-23T120000Z": names sort by time. */
 function backupName(at: EpochMs): string {
   return formatInstant(at).replace(/:|\.\d+/g, "");
 }

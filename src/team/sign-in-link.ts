@@ -49,7 +49,6 @@ export function createSignInLinks({ state, tokens, machine, onTooMany, onFailure
       if (address !== undefined) void mailLater(address, to).catch(onFailure);
       return address !== undefined;
     },
-    /** Whom a link would sign in; undefined if it does not work. */
     addressOf: async (token: string): Promise<string | undefined> => {
       const [address = "", , signIns] = linkOf(token) ?? [];
       return signIns !== undefined && (await signInsOf(state, address)) === signIns ? address : undefined;

@@ -13,10 +13,8 @@ type SignInDeps = {
   access: Access;
   sessions: Tokens;
   now: () => EpochMs;
-  /** Whether browsers use https for the pages. */
   isSecure: boolean;
   admit: Admission;
-  /** Absent without members. */
   links?: SignInLinks | undefined;
 };
 
@@ -57,13 +55,11 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
     return used === undefined ? page(410, "/") : redirect(safePath(used.to), session(used.id));
   };
   return {
-    /** The key of a request's cookie, if both are valid. */
     keyOf: (headers: Headers): KnownKey | undefined => {
       const text = new Bun.CookieMap(headers.get("cookie") ?? "").get(name);
       const [id, until] = (text === null ? undefined : sessions.open(text))?.split(" ") ?? [];
       return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
     },
-    /** Responds to `/sign-in`, `/sign-in/TOKEN` and `/sign-out`. */
     respond: async (arrival: Arrival): Promise<Response> => {
       const { request, method, path, query } = arrival;
       const [, token] = /^\/sign-in\/([\w-]+)$/.exec(path) ?? [];

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the jobs. */
 import { Fact } from "../browse/marks.tsx";
-import { pageResponse } from "../browse/response.ts";
+import { pageResponse } from "../browse/response.tsx";
 import { Relative } from "../browse/times.tsx";
 import { formatDuration } from "../text/duration.ts";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { failureOf } from "../../db/reason.ts";
 import type { Access } from "../accounts/access.ts";
-import { readPagesSecret } from "../accounts/secret.ts";
+import { readPagesSecret } from "../accounts/sealed.ts";
 import { ADDRESS_HEADER, FORM_HEADER, MEMBER_HEADER } from "../browse/addresses.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
@@ -147,7 +147,6 @@ function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], lo
   };
 }
 
-/** The headers that the pages read. Cookies and keys are not passed on. */
 const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
 const READERS = { open: "open to all who reach this address", key: "for those who sign in" };

@@ -1,6 +1,6 @@
 /** The difference of two texts on a page depends on them alone. */
 import { expect, spyOn, test } from "bun:test";
-import { Difference } from "../../src/browse/difference.tsx";
+import { Difference } from "../../src/browse/history.tsx";
 
 const html = (before: string, after: string) => `${Difference({ before, after })}`;
 const words = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`).join(" ");

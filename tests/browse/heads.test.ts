@@ -1,7 +1,7 @@
 /** The head of every response of the pages: HEAD as GET, compression, and what robots read. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { pageFiles } from "../../src/browse/response.ts";
+import { pageFiles } from "../../src/browse/response.tsx";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";

@@ -7,7 +7,7 @@ import { openPostgres } from "../../db/postgres/open.ts";
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
-import { readPagesSecret } from "../../src/accounts/secret.ts";
+import { readPagesSecret } from "../../src/accounts/sealed.ts";
 import { program, QUICK } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";

@@ -17,10 +17,9 @@ import { readBelonging, readDuplicates } from "../../src/opportunities/related.t
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { formatInstant } from "../../src/text/instant.ts";
+import { slackMessage, teamsMessage } from "../../src/watch/chats.ts";
 import { mailOf } from "../../src/watch/mail.tsx";
 import { type Message, messageOpportunity } from "../../src/watch/message.ts";
-import { slackMessage } from "../../src/watch/slack.ts";
-import { teamsMessage } from "../../src/watch/teams.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";

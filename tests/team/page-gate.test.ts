@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { sealedTokens } from "../../src/accounts/sealed.ts";
-import { readPagesSecret } from "../../src/accounts/secret.ts";
+import { readPagesSecret, sealedTokens } from "../../src/accounts/sealed.ts";
 import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
 
