@@ -21,6 +21,21 @@ function countAll(sqlite: Database): AgencyCount[] {
     .sort((left, right) => right.records - left.records);
 }
 
+const keptCounts = keptUntilChanged<Map<string, number>>();
+
+/** How many records are of an agency or its parts. Counted once, because a large one takes 10 ms of a million records. */
+export function recordsOfAgency(sqlite: Database, agency: string): number {
+  const counts = keptCounts(sqlite, () => new Map());
+  const known = counts.get(agency) ?? countOne(sqlite, agency);
+  counts.set(agency, known);
+  return known;
+}
+
+function countOne(sqlite: Database, agency: string): number {
+  const sql = `select count(*) as records from records where agency_code = $agency or agency_code > $agency || '.' and agency_code < $agency || '/'`;
+  return sqlite.query<{ records: number }, { agency: string }>(sql).get({ agency })?.records ?? 0;
+}
+
 /** The number of records of each agency and its parts, by code. */
 export function recordsByAgency(sqlite: Database): Map<string, number> {
   const rows = sqlite

@@ -4,6 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { stemOf } from "../text/words-of.ts";
+import { recordsOfAgency } from "./agencies.ts";
 import { nearestWord } from "./nearest-word.ts";
 
 export const WORD_TABLES = "create table words (word text primary key, stem text not null, records integer not null) without rowid";
@@ -34,14 +35,11 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
   const byRange = sqlite.query<KnownWord, [string, string, number]>(
     "select word, records from words where word >= ? and word < ? order by records desc limit ?",
   );
-  const ofAgency = sqlite.query<{ records: number }, { agency: string }>(
-    `select count(*) as records from records where agency_code = $agency or agency_code > $agency || '.' and agency_code < $agency || '/'`,
-  );
   return {
     withStem: (stem) => byStem.all(stem),
     records: (word) => byWord.get(word)?.records ?? 0,
     startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
-    recordsOf: (agency) => ofAgency.get({ agency })?.records ?? 0,
+    recordsOf: (agency) => recordsOfAgency(sqlite, agency),
     nearest: (word) => nearestWord(sqlite, word),
   };
 }
