@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { SpelledGroup } from "../../src/search/question.ts";
 import { scorerOf } from "../../src/search/score.ts";
+import { wordsOf } from "../../src/text/words-of.ts";
 
 const group = (word: string): SpelledGroup => ({
   asked: word,
@@ -48,6 +49,14 @@ test("a record has a phrase only if its words are neighbors, in this order", () 
 test("says which groups a record has, also in texts with accents and capitals", () => {
   const asked = question("resume", "smoke", "ozone");
   expect(scorerOf(asked, [1, 1, 1])(texts({ title: "Résumé", text: "SMOKE, smoker" })).has).toEqual([true, true, false]);
+});
+
+test("words are cut at each character as the index cuts them", () => {
+  const score = scorerOf(question("smoke", "ozone"), [1, 1]);
+  for (let code = 1; code < 0x2200; code++) {
+    const text = `smoke${String.fromCharCode(code)}ozone`;
+    expect([code, ...score(texts({ text })).has]).toEqual([code, ...["smoke", "ozone"].map((word) => wordsOf(text).includes(word))]);
+  }
 });
 
 test("what is of an agency has the words that mean it, and so has what is of its parts", () => {
