@@ -61,6 +61,7 @@ export const FoundPage = object({
         }),
         { description: "What the question says in words that are none to find. What meets it comes before what answers as well." },
       ),
+      cut_number: nullable(Type.String(), "What was typed of a number, if numbers that go on were found, too."),
       is_phrase_loosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
       is_spanish: Type.Boolean({ description: "Whether the question is in Spanish. The texts are in English." }),
     }),
@@ -129,7 +130,7 @@ export function foundPage(page: SearchPage, filter: Filter, now: EpochMs): Stati
   };
 }
 
-function understoodOf({ loosened, isSpanish, preferences, ...understood }: Understood, now: EpochMs) {
+function understoodOf({ loosened, cutNumber, isSpanish, preferences, ...understood }: Understood, now: EpochMs) {
   const inWords = preferences.map((each) => ({ ...each, in_words: preferenceInWords(each, now) }));
-  return { ...understood, preferences: inWords, is_phrase_loosened: loosened !== null, is_spanish: isSpanish };
+  return { ...understood, preferences: inWords, cut_number: cutNumber, is_phrase_loosened: loosened !== null, is_spanish: isSpanish };
 }

@@ -9,6 +9,7 @@ import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { idsIn, numbersAmong, wholeNumbersIn, withoutPhrases } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
+import { numberKeyOf } from "../opportunities/number.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";
@@ -111,7 +112,11 @@ export async function bestMatches(
       return { ...each, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
     }),
     hasMore: ranked.length > offset + limit,
-    understood: { ...looked.understood, preferences: countPreferred(sqlite, wanted, rowsFound, allSources) },
+    understood: {
+      ...looked.understood,
+      cutNumber: numbered.cutNumber,
+      preferences: countPreferred(sqlite, wanted, rowsFound, allSources),
+    },
     ...counts,
     rows: rowsFound,
     isAll: candidates.isAll,
@@ -133,7 +138,7 @@ export async function countMatches(
   const wanted = wantedOf(looked.question.preferences, filter, now);
   const preferences = countPreferred(sqlite, wanted, keptRows(looked.candidates), allSources);
   const counts = countFound(sqlite, looked.candidates, numbered, allSources);
-  return { ...looked, understood: { ...looked.understood, preferences }, counts };
+  return { ...looked, understood: { ...looked.understood, cutNumber: null, preferences }, counts };
 }
 
 /** Counts what was found. If the question is only a number, partial matches are of no use and are not counted. */
@@ -149,7 +154,11 @@ function conditionIn(filter: BestMatchRequest["filter"], now: EpochMs): Conditio
   return sql === "true" ? undefined : { sql, values };
 }
 
-type Looked = { question: SpelledQuestion; candidates: ReturnType<typeof candidatesFor>; understood: Omit<Understood, "preferences"> };
+type Looked = {
+  question: SpelledQuestion;
+  candidates: ReturnType<typeof candidatesFor>;
+  understood: Omit<Understood, "preferences" | "cutNumber">;
+};
 
 /** Reads a question and finds the candidates. If no record has its phrases, their words may stand anywhere, and no record counts as a match. */
 export function lookFor(sqlite: Database, words: string, condition: Condition | undefined, most: number, budget: Budget): Looked {
@@ -272,8 +281,8 @@ function idsOf(sqlite: Database, candidates: readonly Candidate[]): CandidateRow
   });
 }
 
-/** Records with a number that was asked for. `isWhole`: the question is only that number. */
-type Numbered = { rows: (Ranked & { isPartial: boolean })[]; isWhole: boolean };
+/** Records with a number that was asked for. `isWhole`: the question is only that number. `cutNumber`: the beginning of their numbers, as it was typed. */
+type Numbered = { rows: (Ranked & { isPartial: boolean })[]; isWhole: boolean; cutNumber: string | null };
 
 async function findNumbered(
   catalog: CatalogDb,
@@ -282,13 +291,13 @@ async function findNumbered(
   condition: Condition | undefined,
   kinds: Uint8Array,
 ): Promise<Numbered> {
-  const { ids, isWhole } = await withNumber(catalog, sqlite, words, condition);
+  const { ids, isWhole, cutNumber } = await withNumber(catalog, sqlite, words, condition);
   const rowOf = sqlite.query<{ seq: number }, [string]>("select seq from records where id = ?");
   const rows = ids.map((id) => {
     const kind = kinds[rowOf.get(id)?.seq ?? 0];
     return { id, isMatch: kind === MATCH, isFar: false, isPartial: kind === PARTIAL, missing: [], named: [] };
   });
-  return { rows, isWhole: isWhole && rows.length > 0 };
+  return { rows, isWhole: isWhole && rows.length > 0, cutNumber };
 }
 
 function uncompared({ id, isMatch }: CandidateRow): Ranked {
@@ -344,18 +353,37 @@ async function withNumber(
   sqlite: Database,
   words: string,
   condition: Condition | undefined,
-): Promise<{ ids: string[]; isWhole: boolean }> {
+): Promise<{ ids: string[]; isWhole: boolean; cutNumber: string | null }> {
   const byKey = sqlite.query<{ id: string }, [string, number]>(
     "select id from records where number_key = ? and number_key <> '' order by seq desc limit ?", // The index has only these.
   );
   const idsOfKeys = (keys: readonly string[]) => keys.flatMap((key) => byKey.all(key, NUMBERED_MAX).map(({ id }) => id));
   const whole = idsOfKeys(wholeNumbersIn(words));
   for (const id of [words.trim(), ...idsIn(words)]) whole.push(...(await idsOfUpstreamId(catalog, id)));
-  const found = whole.length > 0 ? whole : idsOfKeys(keysIn(words));
+  const isWhole = whole.length > 0;
+  const [cutNumber = null] = isWhole ? [] : cutNumbersIn(words).filter((number) => withBeginning(sqlite, number).length > 0);
+  const found = isWhole ? whole : cutNumber === null ? idsOfKeys(keysIn(words)) : withBeginning(sqlite, cutNumber);
   const ids = [...new Set(found)].slice(0, NUMBERED_MAX);
-  if (ids.length === 0 || condition === undefined) return { ids, isWhole: whole.length > 0 };
+  if (ids.length === 0 || condition === undefined) return { ids, isWhole, cutNumber };
   const kept = meeting(sqlite, ids, condition);
-  return { ids: ids.filter((id) => kept.has(id)), isWhole: whole.length > 0 };
+  return { ids: ids.filter((id) => kept.has(id)), isWhole, cutNumber: kept.size > 0 ? cutNumber : null };
+}
+
+/** A shorter beginning is of too many numbers. */
+const BEGINNING_MIN = 6;
+
+/** What may be a number without its last characters: the only word of a question, or the only one after an agency. */
+function cutNumbersIn(words: string): string[] {
+  const typed = words.replace(/["“”]/g, " ").trim().split(/\s+/);
+  return typed.length > 2 ? [] : typed.slice(-1).filter((word) => numbersAmong([word]).some((key) => key.length >= BEGINNING_MIN));
+}
+
+/** The ids of the records whose numbers go on after this beginning, the newest first. */
+function withBeginning(sqlite: Database, beginning: string): string[] {
+  const sql =
+    "select id from records where number_key > $key and number_key < $key || '~' and number_key <> '' order by seq desc limit $limit";
+  const rows = sqlite.query<{ id: string }, { key: string; limit: number }>(sql).all({ key: numberKeyOf(beginning), limit: NUMBERED_MAX });
+  return rows.map(({ id }) => id);
 }
 
 /** Each word of a short question that may be a number. */

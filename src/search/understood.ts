@@ -23,6 +23,8 @@ export type Understood = {
   agencies: { asked: string; code: string }[];
   /** Phrases that no record has, or none that meets the filters, so their words were looked for anywhere. */
   loosened: { phrases: string[]; isFiltered: boolean } | null;
+  /** What was typed of a number, if no number is so and some begin so: these were found, too. */
+  cutNumber: string | null;
   /** Whether the question is in Spanish. */
   isSpanish: boolean;
 };
@@ -31,7 +33,7 @@ export type Understood = {
 export type Matched = { matching: number; partial: number; isAll: boolean };
 
 /** Sentences without a period: how the words were read. */
-export function readingInWords({ corrections, synonyms, agencies, excluded, loosened, isSpanish }: Understood): string[] {
+export function readingInWords({ corrections, synonyms, agencies, excluded, loosened, cutNumber, isSpanish }: Understood): string[] {
   const sentences = isSpanish ? ["The texts are in English: words in Spanish find little (los textos están en inglés)"] : [];
   const corrected = corrections.map(({ asked, also, records }) => {
     const has = records === 0 ? "no record has" : records === 1 ? "one record has" : `only ${records} records have`;
@@ -44,6 +46,7 @@ export function readingInWords({ corrections, synonyms, agencies, excluded, loos
     sentences.push(`Also looked for ${also.slice(0, NAMES_SHOWN).join(", ")}${more}: ${names} ${quoted(asked)}`);
   }
   for (const { asked, code } of agencies) sentences.push(`${quoted(asked)} also finds what is of ${agencyInWords(code)}`);
+  if (cutNumber !== null) sentences.push(`Also looked for numbers that begin with ${quoted(cutNumber)}: none is exactly that`);
   if (excluded.length > 0) sentences.push(`Without what has ${excluded.map(quoted).join(" or ")}`);
   if (loosened !== null) {
     const nothing = loosened.isFiltered ? "Nothing that meets the filters has" : "No record has";

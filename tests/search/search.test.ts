@@ -216,6 +216,21 @@ describe("the best matches", () => {
     expect(namesIn(results)).toContain(number);
   });
 
+  test.each([
+    ["W911S2-26-U-30", "W911S226U3088"],
+    ["w911s226u", "W911S226U3088"],
+    ["NIH PAR-25-27", "PAR-25-270"],
+    ["sfop000", "SFOP0009339"],
+  ])("of %p, which no number is, have first what begins so, and say it", async (typed, number) => {
+    const { results, understood, matching } = await asked(typed);
+    expect(namesIn(results.slice(0, 5))).toContain(number);
+    expect([results[0]?.isMatch, matching, understood?.cutNumber]).toEqual([false, 0, typed.split(" ").at(-1) ?? ""]);
+  });
+
+  test.each(["PAR-25-270", "par-2", "biosciences", "water 2026", "x25-zz"])("of %p do not look for longer numbers", async (typed) => {
+    expect((await asked(typed)).understood?.cutNumber).toBeNull();
+  });
+
   test("of a number must meet the filters", async () => {
     expect((await asked("par 25 270", { filter: { source: ["GRANTS_GOV"] } })).results).toHaveLength(1);
     expect((await asked("par 25 270", { filter: { source: ["NSF"] } })).results).toEqual([]);
