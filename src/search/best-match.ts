@@ -16,7 +16,6 @@ import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
 import { type Candidate, COUNTED_MAX, candidatesFor } from "./candidates.ts";
 import { feedbackOf } from "./feedback.ts";
-import { probing } from "./find.ts";
 import { countGroups, type GroupCounts } from "./group-counts.ts";
 import { MATCH, MATCHING, PARTIAL } from "./masks.ts";
 import { countPreferred, type Worth, wantedOf, worthIn } from "./preferred.ts";
@@ -90,7 +89,7 @@ export async function bestMatches(
   const rows = kept.map(({ seq }) => seq);
   const worthOf = wanted.length === 0 ? (weight: number) => weight : worthIn(sqlite, wanted, rows);
   const best = wanted.length === 0 ? kept : preferredFirst(kept, worthOf);
-  const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
+  const groups = groupsIn(sqlite, allSources ? null : { filters: condition, kinds: candidates.kinds });
   const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
   const score = scorerOf(question, candidates.idf);
   const groupOf = groupsByWord(question);
@@ -212,19 +211,19 @@ function rowsOf(kinds: Uint8Array, kind: number): number[] | null {
 
 type Ranked = Omit<BestMatch, "snippet"> & { texts?: string[] };
 
-/** The filters, and the same with the words, as conditions. */
-type Conditions = { filters: Condition | undefined; all: Condition };
+/** The condition of the filters, and for each row of the index whether it matches them and the words. */
+type Matching = { filters: Condition | undefined; kinds: Uint8Array };
 
 /**
  * Takes one result for each group, at the place of its first match, or else of its first record. It shows, of the records that match, the canonical one, else the first by
- * id, as any other order does. If none matches, it shows the canonical record if that meets the filters. If the conditions are null, every
+ * id, as any other order does. If none matches, it shows the canonical record if that meets the filters. If `matching` is null, every
  * record is a group of its own.
  */
-function groupsIn(sqlite: Database, conditions: Conditions | null): { first: (ranked: readonly Ranked[]) => Ranked[] } {
+function groupsIn(sqlite: Database, matching: Matching | null): { first: (ranked: readonly Ranked[]) => Ranked[] } {
   const taken = new Set<string>();
   return {
     first: (ranked) => {
-      const { groups, shown } = conditions === null ? NO_GROUPS : shownInstead(sqlite, ranked, conditions);
+      const { groups, shown } = matching === null ? NO_GROUPS : shownInstead(sqlite, ranked, matching);
       const groupOf = ({ id }: Ranked) => groups.get(id) ?? id;
       const matched = new Set(ranked.filter(({ isMatch }) => isMatch).map(groupOf));
       return ranked.flatMap((each) => {
@@ -242,7 +241,7 @@ type Shown = { groups: Map<string, string>; shown: Map<string, string> };
 
 const NO_GROUPS: Shown = { groups: new Map(), shown: new Map() };
 
-function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, all }: Conditions): Shown {
+function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, kinds }: Matching): Shown {
   const among = "select id, duplicate_of from records where id in (select value from json_each(?)) and duplicate_of is not null";
   const groups = new Map(sqlite.query<unknown, [string]>(among).values(JSON.stringify(ranked.map(({ id }) => id))) as [string, string][]);
   const ofKind = (isMatch: boolean) => [
@@ -251,9 +250,10 @@ function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, al
   const matching = ofKind(true);
   const shown = new Map([...meeting(sqlite, ofKind(false), filters ?? { sql: "true", values: [] })].map((id) => [id, id]));
   if (matching.length === 0) return { groups, shown };
-  const inGroups = `select id, coalesce(duplicate_of, id) from records where ${GROUP_AMONG} and (${all.sql}) order by duplicate_of is not null desc, id desc`;
-  const rows = sqlite.query<unknown, (string | number)[]>(inGroups).values(JSON.stringify(matching), ...all.values) as [string, string][];
-  for (const [id, group] of rows) shown.set(group, id); // The first by id, or the canonical record, is the last one here.
+  const inGroups = `select id, coalesce(duplicate_of, id), seq from records where ${GROUP_AMONG} order by duplicate_of is not null desc, id desc`;
+  const rows = sqlite.query<unknown, [string]>(inGroups).values(JSON.stringify(matching)) as [string, string, number][];
+  // The first by id, or the canonical record, is the last one here.
+  for (const [id, group, row] of rows) if (kinds[row] === MATCH) shown.set(group, id);
   return { groups, shown };
 }
 

@@ -117,18 +117,16 @@ export function candidatesFor(
   const heaviest = new Heaviest(most, last);
   const masks = new Masks(RANGE_ROWS, wanted);
   const deleted = deletedRowsOf(sqlite);
-  let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
+  let [bytes, oldest, isAll, isWhole] = [0, 1, true, true];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
     if (range === newest || (range + 1) % SPAN_RANGES === 0) {
-      if (isEnd) break;
       if (range !== newest && budget.isSpent()) [isAll, isWhole] = [false, false];
       if (!isWhole) break;
       for (const part of parts) {
         readSpan(part, (range - (range % SPAN_RANGES)) * RANGE_ROWS, (range + 1) * RANGE_ROWS);
         if (part.left > 0) continue;
         isAll = false;
-        isEnd ||= (part.bit & (demanded | OUT)) !== 0;
         if (part.bit === OUT) oldest = part.rows[0] ?? oldest; // Older rows were not checked for excluded words.
       }
     }

@@ -127,7 +127,7 @@ function spanCondition(sqlite: Database, { words = "", ...others }: Filter, now:
 }
 
 /** The condition of a filter for rows that are tested one by one: its words are looked for in each row. */
-export function probing(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): Condition {
+function probing(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): Condition {
   const condition = conditionOf(others, now);
   const { included, excluded } = queriesOf(sqlite, words);
   const has = "exists (select 1 from texts where texts match ? and rowid = seq)";
