@@ -285,7 +285,9 @@ function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGr
   const { withStem } = vocabularyOf(sqlite);
   const ofTerms = terms.map((term) => {
     if (term.kind === "word") return partOf(sqlite, anyOf([term.word, ...withStem(term.stem).map(({ word }) => word)]), term.stem);
-    return partOf(sqlite, `"${term.words.join(" ")}"${term.kind === "beginning" ? "*" : ""}`, undefined);
+    const isBeginning = term.kind === "beginning";
+    const part = partOf(sqlite, `"${term.words.join(" ")}"${isBeginning ? "*" : ""}`, undefined);
+    return isBeginning ? part : { ...part, inTitle: titledWith(term.words) };
   });
   const tags = [...agencies.map(agencyTag), ...numbers.map(numberTag)].map((tag) => partOf(sqlite, anyOf([tag]), tag));
   const others = near.map((each) => {
