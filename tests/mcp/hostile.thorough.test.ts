@@ -7,6 +7,7 @@ import { lines } from "../../src/text/lines.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { connectMcp, initialize, startMcp, toolCall } from "../support/mcp.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000);
 
@@ -153,7 +154,7 @@ describe("a client that sends", () => {
       isSent = true;
     })();
     const first = await next(); // The pipe of its output is full long before it has read everything.
-    await until(() => isBlockedOnOutput(child.pid));
+    await waitFor("its output is full", () => isBlockedOnOutput(child.pid));
     expect(isSent).toBe(false);
     expect(peakMemory(child) - idle).toBeLessThan(150 * MEGABYTE);
     const ids = new Set([first.id]);
@@ -224,7 +225,7 @@ describe("the process", () => {
     for (let n = 0; n < 2; n++) {
       const { child, send } = session(["--data", copy, "--search-data", index]);
       send(initialize, toolCall(1, "find", { words: "sail" }));
-      if (n > 0) await until(() => readdirSync(index).includes("search.db"));
+      if (n > 0) await waitFor("the index is there", () => readdirSync(index).includes("search.db"));
       child.kill("SIGKILL");
       await child.exited;
     }
@@ -273,11 +274,6 @@ describe("the process", () => {
 test("none of this changed the data directory", () => {
   expect(stateOf(data)).toEqual(before);
 });
-
-/** Waits until `holds` returns true. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(20);
-}
 
 /** Whether the pipe of the process's output is full: a write to it waits, or is tried again and again, and nothing is read meanwhile. */
 function isBlockedOnOutput(pid: number): boolean {
