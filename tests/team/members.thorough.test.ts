@@ -137,14 +137,10 @@ describe("sign-in by a link", () => {
     expect(sink.mails.length - before).toBe(3);
   });
 
-  test.each(["no address", '"a b"@uni.example', "a@uni.example, b@uni.example", "ä".repeat(400), "a@"])(
-    "says of %j that it is no address, and keeps it in the form",
-    async (address) => {
-      const response = await post("/sign-in", { address });
-      expect(response.status).toBe(400);
-      expect(await response.text()).toContain("This is no mail address.");
-    },
-  );
+  test("says what is no address", async () => {
+    const response = await post("/sign-in", { address: "a@uni.example, b@uni.example" });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("This is no mail address.")]);
+  });
 
   test("leaves the sign-in by key, which has no watches; and no header makes a member", async () => {
     const key = await home.key();

@@ -1,16 +1,16 @@
 /** Channels of members: which addresses are taken, and where their messages go. */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { openState } from "../../db/sqlite/open.ts";
-import { allowMembers, endMembers, signInMember } from "../../src/accounts/members.ts";
+import { randomBytes } from "node:crypto";
+import { endMembers } from "../../src/accounts/members.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openChannel, readChannel, readChannelHosts, sealChannel } from "../../src/watch/member-channel.ts";
 import { sendToMember } from "../../src/watch/member-mail.ts";
 import { addOwnWatch } from "../../src/watch/member-watches.ts";
 import { runWatches } from "../../src/watch/run.ts";
 import { readWatchForm } from "../../src/watch/watch-form.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { dropScratch } from "../support/imports.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
-import { aDefinition, aWatched, textOfWatchFile } from "./watched.ts";
+import { aDefinition, aSignedInMember, aWatched, textOfWatchFile } from "./watched.ts";
 
 afterAll(dropScratch);
 
@@ -92,11 +92,8 @@ describe("messages of a member", () => {
     receiver = startReceiver();
     const env = { FUNDFEED_MEMBER_HOSTS: new URL(receiver.url).origin, FUNDFEED_PAGES_URL: "https://feeds.example" };
     const { file, take, db, index, clock, context, directory } = await aWatched();
-    const state = openState(aDirectory(), clock.now);
-    await allowMembers(state, ["ann@uni.example"], clock.now);
-    const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-    const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes: random, now: () => clock.now })) ?? "";
-    const machine = { env, now: () => clock.now, randomBytes: random };
+    const { state, owner } = await aSignedInMember(clock);
+    const machine = { env, now: () => clock.now, randomBytes };
     const mails: string[][] = [];
     const run = async () => {
       await catchUp(db, index);
@@ -148,10 +145,7 @@ describe("messages of a member", () => {
     receiver.respond = () => new Response(null, { status: 500 });
     const env = { FUNDFEED_MEMBER_HOSTS: new URL(receiver.url).origin };
     const { file, take, db, index, clock, context } = await aWatched();
-    const state = openState(aDirectory(), clock.now);
-    await allowMembers(state, ["ann@uni.example"], clock.now);
-    const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-    const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes: random, now: () => clock.now })) ?? "";
+    const { state, owner } = await aSignedInMember(clock);
     const definition = aDefinition({ receiver: sealChannel(new URL(receiver.url), SECRET) });
     await addOwnWatch(file, owner, "a", definition, { at: clock.now, feed: null, matched: [] });
     await take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", status: "open" }]);

@@ -9,14 +9,13 @@ import { catchUp } from "../../src/search/catch-up.ts";
 import { formatInstant, HOUR_MS } from "../../src/text/instant.ts";
 import { sendToMember, watchesToStop } from "../../src/watch/member-mail.ts";
 import { addOwnWatch } from "../../src/watch/member-watches.ts";
-
 import { runWatches } from "../../src/watch/run.ts";
 import { send } from "../../src/watch/send.ts";
 import { listWatches, resume } from "../../src/watch/watches.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { aMailSink, type MailSink } from "../support/mail-sink.ts";
-import { aDefinition, aWatched, textOfWatchFile, theWatch } from "./watched.ts";
+import { aDefinition, aSignedInMember, aWatched, textOfWatchFile, theWatch } from "./watched.ts";
 
 afterAll(dropScratch);
 
@@ -35,9 +34,7 @@ afterEach(() => sink.close());
 async function aMember() {
   const watched = await aWatched();
   const { file, clock, db, index, context, take } = watched;
-  const state = openState(aDirectory(), clock.now);
-  await allowMembers(state, ["ann@uni.example"], clock.now);
-  const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes, now: () => clock.now })) ?? "";
+  const { state, owner } = await aSignedInMember(clock);
   const definition = aDefinition({ title: "Mine", receiver: { to: "member" } });
   await addOwnWatch(file, owner, "mine", definition, { at: clock.now, feed: null, matched: [] });
   const machine = { env, now: () => clock.now };

@@ -305,17 +305,6 @@ describe("a failing receiver", () => {
     await pause(file, down, "why");
     expect(await nextTimes(file, [down], clock.now)).toEqual([]);
   });
-
-  test("that returned 410 is paused at once", async () => {
-    const watched = await aWatched();
-    await watched.add("q");
-    watched.receiver.send = async () => {
-      throw new DeliveryError("Cannot deliver to x: it returned 410", undefined, true);
-    };
-    await after(watched, record("1"));
-    const [outcome] = await watched.run();
-    expect(outcome?.paused).toBe("Cannot deliver to x: it returned 410");
-  });
 });
 
 describe("a watch", () => {

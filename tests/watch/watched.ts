@@ -1,11 +1,13 @@
 /** A catalog with its search index, watch.db and a receiver, all within the test's own process. */
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
-import { fileNames, openWatchFile } from "../../db/sqlite/open.ts";
+import { fileNames, openState, openWatchFile } from "../../db/sqlite/open.ts";
+import { allowMembers, signInMember } from "../../src/accounts/members.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
@@ -18,6 +20,14 @@ import { aCatalog, aDirectory } from "../support/imports.ts";
 /** A definition of a watch of everything on standard output, with the given fields in place of its own. */
 export function aDefinition(fields: Partial<WatchDefinition> = {}): WatchDefinition {
   return { filter: {}, at_least: "material", receiver: { to: "stdout" }, zone: "America/New_York", ...fields };
+}
+
+/** A member who is signed in, and the state that has her. */
+export async function aSignedInMember(clock: { now: number }) {
+  const state = openState(aDirectory(), clock.now);
+  await allowMembers(state, ["ann@uni.example"], clock.now);
+  const owner = (await signInMember(state, "ann@uni.example", 0, { randomBytes, now: () => clock.now })) ?? "";
+  return { state, owner };
 }
 
 export type Send = RunContext["send"];
@@ -39,7 +49,7 @@ export async function aWatched(given?: CatalogDb) {
       received.push(message);
     },
   };
-  const machine = { now: () => clock.now, randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)), env: {} };
+  const machine = { now: () => clock.now, randomBytes, env: {} };
   const stop = new AbortController();
   const context = (): RunContext => ({
     machine,
