@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { addUse, createAccess, findKey, saveUse, takeBackUse, updateAccess } from "../../src/accounts/access.ts";
+import { type Access, addUse, createAccess, findKey, saveUse, takeBackUse, updateAccess } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
@@ -9,6 +9,7 @@ import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";
+import { knownKey, usedToday } from "./known-key.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -72,8 +73,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("the use of a key by two servers adds up with each save", async () => {
       const { key, id } = await api.newKey({ daily: 100, per_minute: 100 });
       const second = await createAccess(other);
-      const known = findKey(second, key);
-      if (known === undefined) throw new Error("the key is not known");
+      const known = knownKey(second, key);
       for (let n = 0; n < 5; n++) await addUse(second, known, NOON);
       for (let n = 0; n < 3; n++) await api.get("/sources", { key });
       await saveUse(second);
@@ -81,16 +81,15 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       await api.saveUse();
       expect((await addUse(second, known, NOON)).remaining).toBe(100 - 6); // It has not refreshed since.
       await saveUse(second);
-      expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(10);
+      expect(await usedToday(other, id)).toBe(10);
       expect((await addUse(second, known, NOON)).remaining).toBe(100 - 11);
     });
 
     testIf("a request that is taken back leaves its day again, also if it is stored, but not its minute", async () => {
       const { key, id } = await api.newKey({ daily: 100, per_minute: 3 });
       const access = await createAccess(other);
-      const known = findKey(access, key);
-      if (known === undefined) throw new Error("the key is not known");
-      const stored = async () => (await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today;
+      const known = knownKey(access, key);
+      const stored = () => usedToday(other, id);
       await addUse(access, known, NOON);
       takeBackUse(access, known, await addUse(access, known, NOON));
       await saveUse(access);
@@ -123,8 +122,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
         return row;
       };
       const access = await createAccess({ ...other, get });
-      const known = findKey(access, key);
-      if (known === undefined) throw new Error("the key is not known");
+      const known = knownKey(access, key);
       const first = addUse(access, known, NOON);
       for (const left of [99, 98]) expect((await addUse(access, known, NOON)).remaining).toBe(left);
       await saveUse(access);
@@ -135,11 +133,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("what arrives, and what another server stores, while requests are saved counts", async () => {
       const [mine, others] = [await api.newKey({ daily: 100, per_minute: 100 }), await api.newKey({ daily: 100, per_minute: 100 })];
       const second = await createAccess(api.state);
-      const known = (access: Awaited<ReturnType<typeof createAccess>>, { key }: { key: string }) => {
-        const found = findKey(access, key);
-        if (found === undefined) throw new Error("the key is not known");
-        return found;
-      };
+      const known = (access: Access, { key }: { key: string }) => knownKey(access, key);
       let meanwhile: (() => Promise<unknown>) | undefined;
       const transaction: StateDb["transaction"] = async (work) => {
         const now = meanwhile;
@@ -167,8 +161,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("a key that another server used up is refused here, too", async () => {
       const { key } = await api.newKey({ daily: 4, per_minute: 100 });
       const second = await createAccess(other);
-      const known = findKey(second, key);
-      if (known === undefined) throw new Error("the key is not known");
+      const known = knownKey(second, key);
       for (let n = 0; n < 2; n++) await addUse(second, known, NOON);
       await saveUse(second);
       expect(remaining(await api.get("/sources", { key }))).toBe(1); // Its first request here.
@@ -191,8 +184,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
     testIf("only changed keys are read again, and none when only use changed", async () => {
       const [{ key }, { id }] = [await api.newKey(), await api.newKey()];
       const second = await createAccess(other);
-      const known = findKey(second, key);
-      if (known === undefined) throw new Error("the key is not known");
+      const known = knownKey(second, key);
       await api.get("/sources", { key });
       using reads = spyOn(api.state, "each");
       await addUse(second, known, NOON);
@@ -278,8 +270,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       for (let n = 0; n < 4; n++) await api.get("/sources", { key });
       await api.saveUse();
       const access = await restarted();
-      const known = findKey(access, key);
-      if (known === undefined) throw new Error("the key is not known");
+      const known = knownKey(access, key);
       expect((await addUse(access, known, NOON)).remaining).toBe(5);
       const listed = (await listKeys(other, NOON)).find((candidate) => candidate.id === id);
       expect([listed?.used_today, listed?.last_used_at]).toEqual([4, NOON]);
@@ -291,7 +282,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       api.clock.now += DAY;
       for (let n = 0; n < 2; n++) await api.get("/sources", { key });
       await api.saveUse();
-      const today = async (now: number) => (await listKeys(other, now)).find((listed) => listed.id === id)?.used_today;
+      const today = (now: number) => usedToday(other, id, now);
       expect([await today(NOON), await today(NOON + DAY)]).toEqual([3, 2]);
     });
 
@@ -304,7 +295,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       await other.run(rawSql("alter table elsewhere rename to use"));
       await api.saveUse();
       await api.saveUse();
-      expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(2);
+      expect(await usedToday(other, id)).toBe(2);
       expect(remaining(await api.get("/sources", { key }))).toBe(7);
     });
 
@@ -325,7 +316,7 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       }
       expect(remaining(await api.get("/sources", { key }))).toBe(1000 - 101);
       await Promise.all([api.saveUse(), api.saveUse()]);
-      expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(101);
+      expect(await usedToday(other, id)).toBe(101);
       expect(remaining(await api.get("/sources", { key }))).toBe(1000 - 102);
     });
 

@@ -1,13 +1,12 @@
 /** Counting uses while the database is away. */
 import { describe, expect, test } from "bun:test";
 import { isUnavailable } from "../../db/unavailable.ts";
-import { listKeys } from "../../src/accounts/key.ts";
 import { testApi } from "../support/api.ts";
 import { postgresLocation } from "../support/database-locations.ts";
-import { NOON } from "../support/imports.ts";
 import { hasPostgres, ownPostgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { usedToday } from "./known-key.ts";
 
 describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
   test("requests return 503, and earlier use is stored when it is back, without a restart", async () => {
@@ -25,7 +24,7 @@ describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
     await server.start();
     await waitFor("it is back", async () => (await api.get("/sources", { key })).status === 200);
     await api.saveUse();
-    expect((await listKeys(api.state, NOON)).find((listed) => listed.id === id)?.used_today).toBe(4);
+    expect(await usedToday(api.state, id)).toBe(4);
     expect((await api.get("/sources", { key })).headers.get("ratelimit-remaining")).toBe("5");
     await api.state.close();
   });

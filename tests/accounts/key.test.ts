@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { addUse, createAccess, findKey, saveUse } from "../../src/accounts/access.ts";
+import { addUse, createAccess, saveUse } from "../../src/accounts/access.ts";
 import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { listPlans, setPlan } from "../../src/accounts/plan.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
+import { knownKey } from "./known-key.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -162,8 +163,7 @@ describe.each(locations)("on %s,", (_, isThere, newLocation) => {
       const second = await createKey(db, { account: "Bell" }, randomBytes, NOW - 40 * DAY);
       const access = await createAccess(db);
       const request = async (key: string, now: number) => {
-        const known = findKey(access, key);
-        if (known === undefined) throw new Error("the key is not known");
+        const known = knownKey(access, key);
         await addUse(access, known, now);
         await saveUse(access);
       };

@@ -1,7 +1,7 @@
 /** Requests are stored on the day on which they were granted, even if they were unsaved at midnight or another server saves first. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { type Access, addUse, createAccess, findKey, saveUse, updateAccess } from "../../src/accounts/access.ts";
+import { type Access, addUse, createAccess, saveUse, updateAccess } from "../../src/accounts/access.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { type Allowance, dayOf, type Quotas, type Taken, takeRequest, unused, windowAt } from "../../src/quota/allowance.ts";
@@ -10,6 +10,7 @@ import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { rawSql } from "../support/sql.ts";
+import { knownKey } from "./known-key.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -33,8 +34,7 @@ async function servers(location: TestLocation, count: number) {
 /** Counts one request as a server does. */
 async function request(access: Access, key: string, now: number): Promise<Allowance> {
   await updateAccess(access);
-  const known = findKey(access, key);
-  if (known === undefined) throw new Error("the key is not known");
+  const known = knownKey(access, key);
   return addUse(access, known, now);
 }
 

@@ -4,6 +4,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { selfSigned } from "../support/certificates.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -14,16 +15,8 @@ afterAll(dropScratch);
 const directory = aDirectory();
 const at = (name: string) => join(directory, name);
 
-/** Writes `<name>.crt` and `<name>.key`: self-signed, for this machine alone. */
-function makeCertificate(name: string): void {
-  const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at(`${name}.key`)];
-  const made = Bun.spawnSync(["openssl", "req", "-x509", ...key, "-out", at(`${name}.crt`), "-days", "2", ...subject]);
-  if (made.exitCode !== 0) throw new Error(`No certificate: ${made.stderr}`);
-}
-
 beforeAll(() => {
-  for (const name of ["first", "second"]) makeCertificate(name);
+  for (const name of ["first", "second"]) selfSigned(directory, name);
   writeFileSync(at("junk.pem"), "junk\n");
 });
 
