@@ -77,7 +77,7 @@ function LinkSide({ name, id }: { name: string; id: unknown }) {
 /** Longer texts are compared as a whole: their difference would take too long, and nobody reads it. */
 const COMPARED_MAX = 60_000;
 /** A comparison that finds more edits is given up: its work grows with their square. No time is measured, so a page is the same each time. */
-const LIMITS = { maxEditLength: 800 };
+const LIMITS = { maxEditLength: 800, comparator: (one: string, other: string) => one.trim() === other.trim() };
 /** Texts up to this length are shown twice, before and after. Longer ones are shown once, with equal parts shortened. */
 const SHORT = 240;
 const CONTEXT = 120;
@@ -120,9 +120,10 @@ function Side({ name, text, parts, side }: { name: string; text: string; parts: 
 function Changed({ removed, added }: { removed: string; added: string }) {
   return (
     <>
-      {removed !== "" && <del>{cutText(removed, PIECE_MAX)}</del>}
-      {removed !== "" && added !== "" && " "}
-      {added !== "" && <ins>{cutText(added, PIECE_MAX)}</ins>}
+      {removed !== "" && <del>{cutText(removed.trim(), PIECE_MAX)}</del>}
+      {removed !== "" && " "}
+      {added !== "" && <ins>{cutText(added.trim(), PIECE_MAX)}</ins>}
+      {added !== "" && " "}
     </>
   );
 }
@@ -146,21 +147,13 @@ function partsOf(before: string, after: string): Part[] | undefined {
     const text = value.join("");
     const last = parts.at(-1);
     if (!added && !removed) parts.push({ equal: text });
-    else if (last === undefined || "equal" in last) parts.push(joinedTo(parts, { removed: removed ? text : "", added: added ? text : "" }));
+    else if (last === undefined || "equal" in last) parts.push({ removed: removed ? text : "", added: added ? text : "" });
     else parts[parts.length - 1] = { removed: last.removed + (removed ? text : ""), added: last.added + (added ? text : "") };
   }
   return parts.length === 0 ? undefined : parts;
 }
 
+/** Words with the space behind them, so that changes of neighbors are one change. */
 function tokensOf(text: string): string[] {
-  return text.match(/\s+|\S+/g) ?? [];
-}
-
-/** If only space is between two changes, they are one: removes both from `parts` and returns them joined. */
-function joinedTo(parts: Part[], change: { removed: string; added: string }): Part {
-  const [previous, space] = parts.slice(-2);
-  if (previous === undefined || space === undefined || "equal" in previous || !("equal" in space) || space.equal.trim() !== "")
-    return change;
-  parts.splice(-2);
-  return { removed: previous.removed + space.equal + change.removed, added: previous.added + space.equal + change.added };
+  return text.match(/\S+\s*|^\s+/g) ?? [];
 }
