@@ -108,7 +108,6 @@ async function readStoredUse(access: Access, key: KnownKey, now: EpochMs): Promi
   access.counted.add(key);
 }
 
-/** Keeps the unsaved requests of the day that ends. */
 function endDay(access: Access, key: KnownKey, day: number): void {
   if (day === key.use.window.day || key.unsaved === 0) return;
   access.endedDays.push({ key, day: key.use.window.day, count: key.unsaved });

@@ -31,7 +31,6 @@ const byId = selectSome(keys, ["member"], "id");
 const setSignIns = updateBy(keys, ["sign_ins"], "id");
 const end = updateBy(keys, ["revoked_at", "generation", "member"], "id");
 
-/** What RFC 5321 lets a path have. */
 const ADDRESS_MAX = 254;
 
 /** An address as it is stored and compared: people write it in any letter case. Undefined if it is none. */
@@ -98,7 +97,6 @@ async function endOthers(sql: StateSql, named: readonly string[], now: EpochMs):
   return ended;
 }
 
-/** Whether an address may sign in: it or its domain is allowed, and it is not denied. */
 async function isAllowed(sql: StateSql, address: string): Promise<boolean> {
   const denial = `!${address}`;
   const found = await sql.all(allowedAmong, { entry: [denial, address, address.slice(address.lastIndexOf("@"))] });

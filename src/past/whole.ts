@@ -62,7 +62,6 @@ function namedBy({ id, relationships: { canonical_id } }: WholeOpportunity): str
   return canonical_id === null ? [id] : [id, canonical_id];
 }
 
-/** The record that this one belonged to at an instant, and those that belonged to it. */
 async function readPastBelonging(sql: Reading, { id, relationships }: WholeOpportunity, asOf: EpochMs): Promise<Belonging> {
   const { parent_id } = relationships;
   const [parent] = parent_id === null || parent_id === id ? [] : await readPastRecords(sql, [parent_id], asOf);

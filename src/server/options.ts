@@ -5,7 +5,6 @@ import type { LogFormat, LogLevel } from "../monitoring/log.ts";
 export type ServeOptions = DatabaseLocation & {
   json?: true | undefined;
   host: string;
-  /** 0 takes a free port. */
   port: number;
   baseUrl?: string;
   tlsCert?: string;

@@ -21,8 +21,8 @@ export type Place = {
   leave: () => void;
 };
 
-type Waiter = { begin: () => void };
-type Line = { places: number; running: number; waiting: Waiter[] };
+/** `waiting` has what begins each turn. */
+type Line = { places: number; running: number; waiting: (() => void)[] };
 
 /** The prefix of the names of queues without a key. */
 export const KEYLESS = "~";
@@ -38,27 +38,26 @@ export function createPlaces(limits: Partial<typeof PLACES> = {}): (line: string
     for (const line of lines.values()) {
       if (running >= runningAll) return;
       if (line.running >= runningEach) continue;
-      const waiter = line.waiting.shift();
-      if (waiter === undefined) continue;
+      const begin = line.waiting.shift();
+      if (begin === undefined) continue;
       line.running++;
       running++;
-      waiter.begin();
+      begin();
     }
   };
 
   const turnIn = (line: Line, signal: AbortSignal): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const giveUp = () => {
-      line.waiting = line.waiting.filter((each) => each !== waiter);
+      line.waiting = line.waiting.filter((each) => each !== begin);
       resolve(false);
     };
     const begin = () => {
       signal.removeEventListener("abort", giveUp);
       resolve(true);
     };
-    const waiter: Waiter = { begin };
     signal.addEventListener("abort", giveUp);
-    line.waiting.push(waiter);
+    line.waiting.push(begin);
     next();
     return promise;
   };

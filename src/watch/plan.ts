@@ -77,12 +77,12 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const page = itemsUpTo(itemsMax, bytesMax);
   const addFirst = async (ids: readonly string[], item: (row: MessageRow) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
-    const found = await readItems(catalog, first, now);
+    const found = await readMessageRows(catalog, first, now);
     const next = found[page.add(found.map(item))];
     return next === undefined ? first : first.slice(0, first.indexOf(next.opportunity.id));
   };
 
-  const joining = await addFirst(arrivals, itemOf("new"));
+  const joining = await addFirst(arrivals, messageItemOf("new"));
 
   const changes = await readChanges({ catalog, watch, position, now }, concerns, page.room());
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
@@ -93,7 +93,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const reminders = await readReminders(planning, comparison, new Set(arrivals), page.room());
   const reminded = reminders.slice(0, page.add(reminders.map(dueItem)));
 
-  const leaving = await addFirst(gone, itemOf("left"));
+  const leaving = await addFirst(gone, messageItemOf("left"));
   return {
     counts: { new: joining.length, changed: entries.length, due: reminded.length, left: leaving.length },
     items: page.items,
@@ -145,7 +145,7 @@ async function readReminders(
   const found: DueReminder[] = [];
   for (let at = 0; at < candidates.length && found.length < limit; at += REMINDERS_READ) {
     const ids = candidates.slice(at, at + REMINDERS_READ).map(({ id }) => id);
-    for (const row of await readItems(catalog, ids, now)) {
+    for (const row of await readMessageRows(catalog, ids, now)) {
       const { due } = row;
       const reminder = reminderOf({ ...row.opportunity, due }, daysBefore, now);
       if (due.at !== null && reminder !== undefined && isUnsent(reminder) && found.length < limit)
@@ -209,8 +209,8 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
     ...reminders.slice(0, DIGEST_MAX).map(dueItem),
-    ...(await readItems(catalog, arrived, now)).map(itemOf("new")),
-    ...(await readItems(catalog, others, now)).map(itemOf("left")),
+    ...(await readMessageRows(catalog, arrived, now)).map(messageItemOf("new")),
+    ...(await readMessageRows(catalog, others, now)).map(messageItemOf("left")),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
   const reminding = [...sentAsNew(items, watch.definition, now), ...reminders.map(({ reminder }) => reminder)];
@@ -238,7 +238,8 @@ async function readChanges(
   return { entries, feed };
 }
 
-const itemOf =
+/** The item of an opportunity that matches now, or no longer does. */
+export const messageItemOf =
   (kind: "new" | "left") =>
   (row: MessageRow): MessageItem => ({ kind, opportunity: messageOpportunity(row) });
 
@@ -250,7 +251,8 @@ function dueItem({ row, reminder: { days }, dueAt }: DueReminder): MessageItem {
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
 }
 
-async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<MessageRow[]> {
+/** The opportunities with these ids as messages need them, if they exist. */
+export async function readMessageRows(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<MessageRow[]> {
   const [opportunities, duplicates] = [await readOpportunities(catalog, ids, now), await readDuplicates(catalog, ids, now)];
   return opportunities.map((opportunity) => {
     const others = duplicates.get(opportunity.id) ?? [];
