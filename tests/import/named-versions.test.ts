@@ -68,17 +68,10 @@ async function idsOfRecords({ db }: TestCatalog): Promise<string[][]> {
 }
 
 describe("in one import", () => {
+  const bothDetails = () => [file(details(SECOND)), file(details(THIRD))];
   test.each([
-    [
-      "details of two versions and a search with the newer one",
-      THIRD,
-      () => [file(details(SECOND)), file(details(THIRD)), search(found(THIRD))],
-    ],
-    [
-      "details of two versions and a search with the older one",
-      THIRD,
-      () => [file(details(SECOND)), file(details(THIRD)), search(found(SECOND))],
-    ],
+    ["details of two versions and a search with the newer one", THIRD, () => [...bothDetails(), search(found(THIRD))]],
+    ["details of two versions and a search with the older one", THIRD, () => [...bothDetails(), search(found(SECOND))]],
     [
       "a chain of details and the oldest version in the API",
       FOURTH,

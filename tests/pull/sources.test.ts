@@ -212,34 +212,17 @@ describe("pull dsip", () => {
     expect(waits).toEqual(Array.from({ length: upstream.asked.length - 1 }, () => 350));
   });
 
+  const missing = () => new Response("", { status: 404 });
+  const at = (end: string, said: unknown) => (path: string) => (path.endsWith(end) ? said : undefined);
+
   test.each([
-    [
-      "a status is unknown",
-      (path: string) => (path.endsWith("/lookup") ? [{ label: "Open", value: 591 }] : undefined),
-      "it has no statuses Open and Pre-Release",
-    ],
-    [
-      "a topic is missing",
-      (path: string) => (path === SEARCH ? { total: 3, data: topics } : undefined),
-      "it states a total of 3, but its pages have 2",
-    ],
-    [
-      "the filters were ignored",
-      (path: string) => (path === SEARCH ? { total: 1, data: topics } : undefined),
-      "it states a total of 1, but its pages have 2",
-    ],
-    ["a page says what went wrong", (path: string) => (path === SEARCH ? { errorMessages: ["no"] } : undefined), "its pages have 0"],
-    [
-      "there are no details",
-      (path: string) => (path.endsWith("/details") ? new Response("", { status: 404 }) : undefined),
-      "it returned 404",
-    ],
-    ["the details are another topic's", (path: string) => (path.endsWith("/details") ? details : undefined), "it is not the topic"],
-    [
-      "the questions are none",
-      (path: string) => (path.endsWith("/questions") ? { message: "no" } : undefined),
-      "it has no list of questions",
-    ],
+    ["a status is unknown", at("/lookup", [{ label: "Open", value: 591 }]), "it has no statuses Open and Pre-Release"],
+    ["a topic is missing", at(SEARCH, { total: 3, data: topics }), "it states a total of 3, but its pages have 2"],
+    ["the filters were ignored", at(SEARCH, { total: 1, data: topics }), "it states a total of 1, but its pages have 2"],
+    ["a page says what went wrong", at(SEARCH, { errorMessages: ["no"] }), "its pages have 0"],
+    ["there are no details", (path: string) => (path.endsWith("/details") ? missing() : undefined), "it returned 404"],
+    ["the details are another topic's", at("/details", details), "it is not the topic"],
+    ["the questions are none", at("/questions", { message: "no" }), "it has no list of questions"],
     ["the portal is down", () => new Response("", { status: 503 }), "it returned 503 (tried 5 times)"],
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("dsip");
