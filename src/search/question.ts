@@ -6,7 +6,7 @@ import { type Group, type Question, readQuestion } from "../filter/question.ts";
 import { isWithinEdits } from "../text/closest.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { isForm, synonymsIn } from "./synonyms.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { KnownWord, Vocabulary } from "./vocabulary.ts";
 
 /** A word that counts for the word that was asked for. `weight` is less than 1 for another word of the same stem and for a correction. */
 type Spelling = { word: string; weight: number };
@@ -114,6 +114,8 @@ function nearOf(
   const records = vocabulary.records(term.word) > 0 ? ofStem : 0;
   if (records > RARE_MAX) return undefined;
   if (term.word.length < MISTAKE_LENGTH_MIN || /\d/.test(term.word)) return undefined;
+  const isKnown = (each: KnownWord) => each.records > RARE_MAX && isForm(each.word, term.word, each.word);
+  if (vocabulary.withStem(term.stem).some(isKnown)) return undefined; // "ramps" is no mistake where records have "ramp".
   const word = vocabulary.nearest(term.word);
   if (word === undefined || (records > 0 && word[0] !== term.word[0])) return undefined; // "coral" is not "oral".
   if (ofStem > RARE_MAX && !isWithinEdits(term.word, word, 1)) return undefined;

@@ -10,7 +10,7 @@ import { nearestWord } from "./nearest-word.ts";
 export const WORD_TABLES = "create table words (word text primary key, stem text not null, records integer not null) without rowid";
 
 /** A word and the number of records that have it. */
-type KnownWord = { word: string; records: number };
+export type KnownWord = { word: string; records: number };
 
 /** What the index knows about words, for reading a question. */
 export type Vocabulary = {

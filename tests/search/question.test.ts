@@ -31,6 +31,8 @@ const records: Readonly<Record<string, number>> = {
   coral: 2,
   port: 90,
   oral: 300,
+  ramp: 10,
+  amps: 400,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
 const near: Readonly<Record<string, string>> = {
@@ -44,6 +46,7 @@ const near: Readonly<Record<string, string>> = {
   semiconducted: "semiconductor",
   coral: "oral",
   porta: "port",
+  ramps: "amps",
 };
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter(({ word }) => stemOf(word) === stem),
@@ -89,6 +92,10 @@ test.each([
 test("a word that no record has is corrected although its stem is known, and a rare word only if it begins alike", () => {
   expect(spell("semiconducter").corrections).toEqual([{ asked: "semiconducter", also: "semiconductor", records: 0 }]);
   expect(spell("semiconducting semiconducted coral").corrections).toEqual([]);
+});
+
+test("the plural of a word that records have is no mistake", () => {
+  expect(spell("ramps").corrections).toEqual([]);
 });
 
 test("at most twelve other names are looked for", () => {
