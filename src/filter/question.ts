@@ -36,9 +36,8 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 
 /** They count if there is nothing else but stop words. */
 const ASKING_WORDS: ReadonlySet<string> = new Set(
-  `apply available during fund funded funding funds grant grants million money opportunities opportunity over people program programs`.split(
-    /\s+/,
-  ),
+  `apply available bid bids deadline deadlines during fund funded funding funds grant grants million money opportunities opportunity over people
+  program programs proposal proposals solicitation solicitations`.split(/\s+/),
 );
 
 type Typed = { sign: string; isPhrase: boolean; text: string };
