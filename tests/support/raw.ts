@@ -24,5 +24,20 @@ export async function sendRaw(port: number, lines: readonly string[]): Promise<R
   const [statusLine = "", ...headerLines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
   const headers = new Headers(headerLines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
   const status = Number(statusLine.split(" ")[1]);
-  return new Response(status === 204 || status === 304 ? null : bytes.subarray(headEnd + 4), { status, headers });
+  const sent = bytes.subarray(headEnd + 4);
+  const body = headers.get("transfer-encoding") === "chunked" ? withoutChunks(sent) : sent; // Long lists on PostgreSQL.
+  return new Response(status === 204 || status === 304 ? null : body, { status, headers });
+}
+
+/** The content of chunks (RFC 9112, 7.1): each has its length in hexadecimal digits before it; the last one is empty. */
+function withoutChunks(bytes: Buffer): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const start = bytes.indexOf("\r\n", at) + 2;
+    const length = Number.parseInt(bytes.toString("latin1", at, start), 16);
+    if (length === 0) break;
+    chunks.push(bytes.subarray(start, start + length));
+    at = start + length + 2;
+  }
+  return Buffer.concat(chunks);
 }
