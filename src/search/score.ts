@@ -117,7 +117,7 @@ const WORD_CODES = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[a-z0-9]/.test(character) ? character.charCodeAt(0) : 0;
 });
 
-/** What is neither ASCII nor, as "’", a separator whatever stands beside it. */
+/** Characters beyond ASCII, but for those such as "’" that always separate words. */
 const BEYOND_PLAIN = /[^\0-\xa9\u2010-\u205f]/;
 
 /** Finds a few words in texts. It allocates no strings for other words of a plain text, because 150 texts are read for each question. */

@@ -9,7 +9,7 @@ const units = [
   [SECOND_MS, "second"],
 ] as const;
 
-/** The duration in the largest unit of which it has two: "3 hours", "90 minutes". */
+/** The duration in the largest unit that counts at least two: "3 hours", "90 minutes". */
 export function formatDuration(ms: number): string {
   const [size, noun] = units.find(([size]) => ms >= 2 * size) ?? [SECOND_MS, "second"];
   return counted(Math.floor(Math.max(ms, 0) / size), noun);

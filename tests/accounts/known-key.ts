@@ -1,4 +1,4 @@
-/** A key as a server knows it, and what is stored of its use. */
+/** A key as a server knows it, and its stored use. */
 
 import type { StateDb } from "../../db/engine.ts";
 import { type Access, findKey } from "../../src/accounts/access.ts";
