@@ -3,8 +3,6 @@
  * TextDecoder alone fails the whole piece, or puts a valid character in its place.
  */
 
-import { isUtf8 } from "node:buffer";
-
 /** Decodes bytes. Keeps an incomplete character at their end for the next call; without bytes, returns what is left. */
 export type Decode = (bytes?: Uint8Array) => string;
 
@@ -14,7 +12,8 @@ export function createUtf8Decoder(stray: (byte: number) => string = halfPair): D
   let isFirst = true;
   return (bytes) => {
     const all = unfinished.length === 0 ? (bytes ?? NOTHING) : Buffer.concat([unfinished, bytes ?? NOTHING]);
-    const end = bytes === undefined ? all.length : all.length - unfinishedLength(all);
+    const [cutOff = ""] = (bytes && UNFINISHED.exec(latin1(all.subarray(-3)))) ?? [];
+    const end = all.length - cutOff.length;
     unfinished = new Uint8Array(all.subarray(end)); // A copy, because the next bytes may overwrite it.
     const text = decoded(all.subarray(0, end), stray);
     if (!isFirst || text === "") return text;
@@ -34,17 +33,19 @@ export function hasStrayByte(text: string): boolean {
   return /[\udc80-\udcff]/u.test(text); // In Unicode mode, half of a complete pair does not match.
 }
 
-/** Counts the bytes in characters of several bytes, and those that are not UTF-8. Skips ASCII natively, which is ten times faster. */
+/** In a text that has each byte as a character (Unicode 3.9, table 3-7): a character of several bytes, or a byte that belongs to none. */
+const CHARACTER_OR_STRAY =
+  /[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}|[\x80-\xff]/g;
+
+/** The beginning of a character at the end of such a text. */
+const UNFINISHED = /(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})$/;
+
+/** Counts the bytes in characters of several bytes, and those that are not UTF-8. */
 export function countBytes(bytes: Uint8Array): { inCharacters: number; stray: number } {
   const counts = { inCharacters: 0, stray: 0 };
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  for (const { 0: run, index } of text.matchAll(/[\x80-\xff]+/g)) {
-    for (let at = index; at < index + run.length; ) {
-      const length = characterLength(bytes, at);
-      if (length === 0) counts.stray++;
-      if (length > 1) counts.inCharacters += length;
-      at += Math.max(1, length);
-    }
+  for (const [{ length }] of latin1(bytes).matchAll(CHARACTER_OR_STRAY)) {
+    if (length === 1) counts.stray++;
+    else counts.inCharacters += length;
   }
   return counts;
 }
@@ -55,41 +56,12 @@ function decoded(bytes: Uint8Array, stray: (byte: number) => string): string {
   try {
     return strict.decode(bytes);
   } catch {
-    return decodedAround(bytes, stray);
+    return latin1(bytes).replace(CHARACTER_OR_STRAY, (character) =>
+      character.length === 1 ? stray(character.charCodeAt(0)) : Buffer.from(character, "latin1").toString(),
+    );
   }
 }
 
-function decodedAround(bytes: Uint8Array, stray: (byte: number) => string): string {
-  let text = "";
-  let start = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterLength(bytes, at);
-    if (length === 0) {
-      text += strict.decode(bytes.subarray(start, at)) + stray(bytes[at] as number);
-      start = at + 1;
-    }
-    at += Math.max(1, length);
-  }
-  return text + strict.decode(bytes.subarray(start));
-}
-
-function unfinishedLength(bytes: Uint8Array): number {
-  for (let length = 1; length <= Math.min(3, bytes.length); length++) {
-    const byte = bytes[bytes.length - length] as number;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return wantedLength(byte) > length ? length : 0;
-  }
-  return 0;
-}
-
-function characterLength(bytes: Uint8Array, at: number): number {
-  const length = wantedLength(bytes[at] ?? 0);
-  return length < 2 || isUtf8(bytes.subarray(at, at + length)) ? length : 0;
-}
-
-/** How many bytes a character has that begins with this one; 0 if none does (Unicode 3.9, table 3-7). */
-function wantedLength(first: number): number {
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }

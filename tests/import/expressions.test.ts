@@ -188,7 +188,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/^(ENOTFOUND|EAI_\w+)$/`, "start"],
   ],
   "src/text/source-code.ts": [["/[a-z]+/g", "last"]],
-  "src/text/utf8.ts": [[String.raw`/[\x80-\xff]+/g`, "last"]],
   "src/text/words-of.ts": [
     [String.raw`/\p{M}+/gu`, "last"],
     [String.raw`/[\p{L}\p{N}\p{Co}]+/gu`, "last"],
