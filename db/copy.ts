@@ -82,15 +82,11 @@ function tableOf(table: SQLiteTable) {
 }
 
 async function requireUnused<Name extends DatabaseName>(target: Sql<Name>, { tables, openNew }: Kind<Name>): Promise<void> {
-  const fresh = openNew();
-  try {
-    for (const { name, sample } of tables) {
-      const [present, expected] = await Promise.all([target.all(sample), fresh.all(sample)]);
-      if (!Bun.deepEquals(present, expected))
-        throw new Error(`it already holds data: its table "${name}" differs from that of a new database`);
-    }
-  } finally {
-    await fresh.close();
+  await using fresh = openNew();
+  for (const { name, sample } of tables) {
+    const [present, expected] = await Promise.all([target.all(sample), fresh.all(sample)]);
+    if (!Bun.deepEquals(present, expected))
+      throw new Error(`it already holds data: its table "${name}" differs from that of a new database`);
   }
 }
 

@@ -27,24 +27,25 @@ export type Patience = { forMs: number; onWait: () => void };
 export type FileState = "intact" | "missing" | "replaced";
 
 /** Within a transaction use its `sql`: SQLite has one connection, so a statement on the engine would wait for ever. */
-export type Engine<Name extends DatabaseName> = Sql<Name> & {
-  /** Takes the write lock before anything is read, so writers run one after the other (D-31). */
-  transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
-  readTransaction<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
-  /** A number that changes with every commit of any process. NaN, which never equals itself, on PostgreSQL. */
-  commits(): number;
-  /** Locks a name for all programs; undefined while another has it. On PostgreSQL it ends with its connection, so it protects no data. */
-  tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
-  makeRoomForWrites(): Promise<void>;
-  storageFaults(): Promise<string[]>;
-  /** Whether this user may `vacuum`. Ask before erasing anything. */
-  mayVacuum(): Promise<boolean>;
-  /** So that erased data is in no unused page. False if a reader kept it from being complete. */
-  vacuum(patience?: Patience): Promise<boolean>;
-  /** If the file is no longer intact, removes its log, which would damage the next file at the path. */
-  checkFile(): FileState;
-  close(): Promise<void>;
-};
+export type Engine<Name extends DatabaseName> = Sql<Name> &
+  AsyncDisposable & {
+    /** Takes the write lock before anything is read, so writers run one after the other (D-31). */
+    transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
+    readTransaction<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
+    /** A number that changes with every commit of any process. NaN, which never equals itself, on PostgreSQL. */
+    commits(): number;
+    /** Locks a name for all programs; undefined while another has it. On PostgreSQL it ends with its connection, so it protects no data. */
+    tryLock(name: string): Promise<Disposable | AsyncDisposable | undefined>;
+    makeRoomForWrites(): Promise<void>;
+    storageFaults(): Promise<string[]>;
+    /** Whether this user may `vacuum`. Ask before erasing anything. */
+    mayVacuum(): Promise<boolean>;
+    /** So that erased data is in no unused page. False if a reader kept it from being complete. */
+    vacuum(patience?: Patience): Promise<boolean>;
+    /** If the file is no longer intact, removes its log, which would damage the next file at the path. */
+    checkFile(): FileState;
+    close(): Promise<void>;
+  };
 
 export type CatalogDb = Engine<"catalog">;
 export type CatalogSql = Sql<"catalog">;

@@ -106,7 +106,7 @@ export function connect(url: string, options: ClientOptions) {
         await close();
         throw error;
       }
-      return { ...executorOf((...sent) => send(connection, ...sent)), close };
+      return { ...executorOf((...sent) => send(connection, ...sent)), close, [Symbol.asyncDispose]: close };
     },
     /** Throws if a pooler stands between that gives a connection to others between two statements. */
     requireSessions: () => pool.requireSessions(patience()),

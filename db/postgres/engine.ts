@@ -34,12 +34,8 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
     storageFaults: async () => [], // PostgreSQL enforces references; pg_checksums and pg_amcheck check pages and indexes.
     mayVacuum: async () => (await client.rows(NOT_TO_BE_VACUUMED, [])).length === 0,
     async vacuum(patience = { forMs: 0, onWait: () => undefined }) {
-      const connection = await client.dedicated();
-      try {
-        return await rewriteTables(connection, patience);
-      } finally {
-        await connection.close();
-      }
+      await using connection = await client.dedicated();
+      return await rewriteTables(connection, patience);
     },
     async tryLock(lockName) {
       const connection = await client.dedicated();
@@ -50,10 +46,13 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
       } finally {
         if (!taken) await connection.close();
       }
-      return taken ? () => release(lock, connection) : undefined;
+      return taken ? { [Symbol.asyncDispose]: () => release(lock, connection) } : undefined;
     },
     checkFile: () => "intact",
     close: () => client.close(),
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

@@ -38,16 +38,12 @@ export async function migratePostgres(client: Client, kind: Kind, now: number): 
 
 /** A migration of millions of records takes minutes, and programs that start meanwhile wait for it. */
 async function inUnlimitedTransaction<T>(client: Client, work: (connection: Executor) => Promise<T>): Promise<T> {
-  const connection = await client.dedicated();
-  try {
-    await connection.execute("set lock_timeout = 0", []);
-    await connection.execute("begin isolation level read committed", []);
-    const result = await work(connection);
-    await connection.execute("commit", []);
-    return result;
-  } finally {
-    await connection.close(); // Rolls back unless committed.
-  }
+  await using connection = await client.dedicated(); // Its end rolls back unless committed.
+  await connection.execute("set lock_timeout = 0", []);
+  await connection.execute("begin isolation level read committed", []);
+  const result = await work(connection);
+  await connection.execute("commit", []);
+  return result;
 }
 
 type Migrated = { schema: string; from: number; to: number };

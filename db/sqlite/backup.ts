@@ -146,17 +146,17 @@ class DirectoryInUse extends Error {}
 /** Another program that replaces the files uses the same partial files. */
 function lockPartialFiles(directory: string): Disposable {
   const removeLockFile = () => rmSync(join(directory, `${LOCK}.lock`), { force: true });
-  let release: (() => void) | undefined;
+  let lock: Disposable | undefined;
   try {
-    release = tryLockIn(directory, LOCK);
+    lock = tryLockIn(directory, LOCK);
   } catch (error) {
     removeLockFile(); // A full disk leaves it without a lock.
     throw error;
   }
-  if (release === undefined) throw new DirectoryInUse("another backup or restore is at work there");
+  if (lock === undefined) throw new DirectoryInUse("another backup or restore is at work there");
   using held = new DisposableStack();
   if (keepsOpenFiles) held.defer(removeLockFile);
-  held.defer(release);
+  held.use(lock);
   if (!keepsOpenFiles) held.defer(removeLockFile); // Runs before the release: no program may lock a file that is then removed.
   return held.move();
 }
@@ -253,14 +253,12 @@ function putInPlace(from: string, to: string): void {
 }
 
 function checkCopy(path: string, kind: Kind): void {
-  const sqlite = new Database(path, { readwrite: true });
   try {
+    using sqlite = new Database(path, { readwrite: true });
     const [damage] = damageIn(sqlite);
     if (damage !== undefined) throw new Error(damage);
     if (!requireOwnFile(sqlite, fileNames[kind])) throw new Error("it is empty");
   } catch (error) {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
-  } finally {
-    sqlite.close();
   }
 }

@@ -39,7 +39,7 @@ export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: 
   const engine = engineOn(sqlite, name);
   return {
     ...engine,
-    tryLock: async () => async () => undefined,
+    tryLock: async () => new DisposableStack(),
     close: () => engine.close().finally(finish),
   };
 }
@@ -89,17 +89,16 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, befor
       }),
     readTransaction: (read) => alone("begin", () => read(inside)),
     commits: () => Number.NaN,
-    tryLock: async (lock) => {
-      if (isInMemory(sqlite)) return async () => undefined;
-      const release = tryLockIn(dirname(sqlite.filename), lock);
-      return release && (async () => release());
-    },
+    tryLock: async (lock) => (isInMemory(sqlite) ? new DisposableStack() : tryLockIn(dirname(sqlite.filename), lock)),
     makeRoomForWrites: () => whenFree(() => void sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}; pragma temp_store = memory`)),
     storageFaults: () => whenFree(() => storageFaults(sqlite)),
     mayVacuum: async () => true,
     vacuum: () => whenWritable(() => vacuum(sqlite)),
     checkFile: () => "intact",
     close: async () => sqlite.close(true),
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

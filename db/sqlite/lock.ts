@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../reason.ts";
 
-/** Locks NAME.lock, which is never written, in a directory. Returns the function that releases it; undefined while another has it. */
-export function tryLockIn(directory: string, name: string): (() => void) | undefined {
+/** Locks NAME.lock, which is never written, in a directory. Undefined while another has it. */
+export function tryLockIn(directory: string, name: string): Disposable | undefined {
   const lock = new Database(fileOf(directory, name), { create: true, strict: true });
   try {
     lock.run("begin exclusive");
-    return () => lock.close();
+    return lock;
   } catch (error) {
     lock.close();
     if (isHeld(error)) return undefined;

@@ -136,8 +136,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
   router.get(eventsOutput.path, async ({ request }) => {
-    const catalog = await options.openCatalog(request.signal);
-    return eventsResponse(request, catalog).finally(() => catalog.close());
+    await using catalog = await options.openCatalog(request.signal);
+    return await eventsResponse(request, catalog);
   });
   for (const output of outputs) router.get(output.path, ({ request }) => outputOf(request, output));
   for (const { path, contentType, text } of pageFiles) {
@@ -185,16 +185,11 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     const building = isProgress(found) ? found : undefined;
     if (building !== undefined) empty ??= openEmptySearchFile();
     const index = isProgress(found) ? (empty ?? openEmptySearchFile()) : found;
-    const catalog = await openCatalog(request.signal);
+    await using catalog = await openCatalog(request.signal);
     const id = memberOf(options, request);
-    const watches = id === undefined ? undefined : await up?.openWatches?.();
-    try {
-      const member = id !== undefined && watches !== undefined ? { id, watches } : undefined;
-      return await make({ catalog, index, now: now(), query: new URL(request.url).searchParams, member }, building);
-    } finally {
-      await watches?.close();
-      await catalog.close();
-    }
+    await using watches = id === undefined ? undefined : await up?.openWatches?.();
+    const member = id !== undefined && watches !== undefined ? { id, watches } : undefined;
+    return await make({ catalog, index, now: now(), query: new URL(request.url).searchParams, member }, building);
   }
 
   function memberContext({ headers }: Request, { member, ...context }: PageContext): MemberContext | undefined {

@@ -36,13 +36,9 @@ export function indexOfOthers(directory: string, openCatalog: () => Promise<Cata
       if (wasBuilt) return index;
       done = state?.rows ?? done;
     }
-    const catalog = await openCatalog();
-    try {
-      const { total = 0 } = (await catalog.get(records)) ?? {};
-      return { done: Math.min(done, total), total };
-    } finally {
-      await catalog.close();
-    }
+    await using catalog = await openCatalog();
+    const { total = 0 } = (await catalog.get(records)) ?? {};
+    return { done: Math.min(done, total), total };
   };
 }
 

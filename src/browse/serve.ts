@@ -20,12 +20,8 @@ export async function serveBrowse({ port, openIndex, ...options }: BrowseServerO
   let index = openIndex();
   const update = singleFlight(async () => {
     index = openIndex();
-    const catalog = await openCatalog();
-    try {
-      await catchUp(catalog, index, () => Bun.sleep(0), now()); // Other requests run after each batch.
-    } finally {
-      await catalog.close();
-    }
+    await using catalog = await openCatalog();
+    await catchUp(catalog, index, () => Bun.sleep(0), now()); // Other requests run after each batch.
   });
   const searchIndex = async () => {
     await Promise.race([update().catch(onFailure), Bun.sleep(WAIT_MS)]);

@@ -46,13 +46,15 @@ export class CliCommand extends Command {
   /** Opens the catalog, runs `work` and closes the catalog. Throws if the catalog cannot be opened. */
   async withCatalog<T>(work: (db: CatalogDb) => Promise<T>, location = this.opts<CommonOptions>()): Promise<T> {
     const { openCatalogAt } = await import("../../db/open.ts");
-    return useAndClose(await openCatalogAt(location, this.machine.now(), { onMigrated: this.machine.printError }), work);
+    await using db = await openCatalogAt(location, this.machine.now(), { onMigrated: this.machine.printError });
+    return await work(db);
   }
 
   /** The same with the state. */
   async withState<T>(work: (db: StateDb) => Promise<T>): Promise<T> {
     const { openStateAt } = await import("../../db/open.ts");
-    return useAndClose(await openStateAt(this.opts(), this.machine.now(), { onMigrated: this.machine.printError }), work);
+    await using db = await openStateAt(this.opts(), this.machine.now(), { onMigrated: this.machine.printError });
+    return await work(db);
   }
 
   /** Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. The help shows `presetText` for `preset`. */
@@ -89,15 +91,6 @@ export class CliCommand extends Command {
 
   examples(...lines: readonly string[]): this {
     return this.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
-  }
-}
-
-/** Runs `work` and closes what it worked on. */
-export async function useAndClose<Db extends { close(): Promise<void> } | undefined, T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
-  try {
-    return await work(db);
-  } finally {
-    await db?.close();
   }
 }
 

@@ -8,7 +8,7 @@ import type { ImportContext, ImportOutcome, ImportProgress } from "../import/con
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
+import type { CliCommand, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
 const YIELD_EVERY_MS = 100;
@@ -26,11 +26,11 @@ export async function withReadOnlyContext<T>(command: CliCommand, work: (context
   using kept = new DisposableStack();
   const directory = temporaryIn(kept);
   const now = command.machine.now();
-  const db = await openCatalogAt({ ...command.opts<CommonOptions>(), mode: "read" }, now).catch((error: unknown) => {
+  await using db = await openCatalogAt({ ...command.opts<CommonOptions>(), mode: "read" }, now).catch((error: unknown) => {
     if (error instanceof NoData) return openCatalog(":memory:", now);
     throw error;
   });
-  return await useAndClose(db, () => work(importContextOf(command, db, directory)));
+  return await work(importContextOf(command, db, directory));
 }
 
 function importContextOf(command: CliCommand, db: CatalogDb, directory: string): ImportContext {

@@ -23,15 +23,12 @@ export async function withSearchIndex<T>(
   stop?: AbortSignal,
 ): Promise<T> {
   const { machine } = command;
-  const index = openIndex(command.opts(), machine.printError);
-  try {
-    return await useIndex(index, catalog, indexProgress(machine, stop), machine.now(), () => {
-      machine.showProgress("");
-      return work(index);
-    });
-  } finally {
-    index.close();
-  }
+  using opened = new DisposableStack();
+  const index = opened.adopt(openIndex(command.opts(), machine.printError), ({ close }) => close());
+  return await useIndex(index, catalog, indexProgress(machine, stop), machine.now(), () => {
+    machine.showProgress("");
+    return work(index);
+  });
 }
 
 /** Shows how far the index is. Throws once `stop` is aborted: what was indexed so far is kept. */

@@ -8,7 +8,7 @@ import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { type Matching, watchedInWords } from "../watch/matching.ts";
 import type { Watch, WatchStatus } from "../watch/watch.ts";
 import { listWatches, requireWatch } from "../watch/watches.ts";
-import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
+import type { CliCommand, CommonOptions } from "./command.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
 
 export const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
@@ -45,9 +45,10 @@ export async function withWatches<T>(
   work: (db: WatchDb, catalog: CatalogDb) => Promise<T>,
 ): Promise<T> {
   const { now, printError } = command.machine;
-  return command.withCatalog((catalog) =>
-    useAndClose(openWatchFile(watchDirectory(command.opts()), now(), { mode, onMigrated: printError }), (db) => work(db, catalog)),
-  );
+  return command.withCatalog(async (catalog) => {
+    await using db = openWatchFile(watchDirectory(command.opts()), now(), { mode, onMigrated: printError });
+    return await work(db, catalog);
+  });
 }
 
 /** The watches with these names; all without any. Throws if one of them does not exist. */

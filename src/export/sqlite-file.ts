@@ -68,14 +68,11 @@ function refuseOtherFile(path: string): void {
 }
 
 function isExport(path: string): boolean {
-  let sqlite: Database | undefined;
   try {
-    sqlite = new Database(path, { readonly: true });
+    using sqlite = new Database(path, { readonly: true });
     return requireOwnFile(sqlite, "export");
   } catch {
     return false;
-  } finally {
-    sqlite?.close();
   }
 }
 

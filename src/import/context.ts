@@ -66,29 +66,26 @@ export async function withInputs(
   options: ImportOptions,
   work: (opened: Opened) => Promise<Summary>,
 ): Promise<ImportOutcome> {
+  using opened = new DisposableStack();
   const inputs: OpenInput[] = [];
-  try {
-    for (const file of options.files) inputs.push(await openInput(file, format, context.directory));
-    return await withStaging(context, async (staging) => {
-      const rejects = createRejects(options);
-      await context.db.makeRoomForWrites();
-      try {
-        const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
-          throw await withHint(error, inputs, format);
-        });
-        const isAllRejected = summary.rejected > 0 && summary.rejected === summary.read;
-        for (const input of isAllRejected ? inputs : []) {
-          const hint = await hintFor(input, format.name);
-          if (hint !== "") context.notify(`No record of ${input.name} could be imported${hint}`);
-        }
-        return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
-      } finally {
-        rejects.drop();
+  for (const file of options.files) inputs.push(opened.adopt(await openInput(file, format, context.directory), ({ close }) => close()));
+  return await withStaging(context, async (staging) => {
+    const rejects = createRejects(options);
+    await context.db.makeRoomForWrites();
+    try {
+      const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
+        throw await withHint(error, inputs, format);
+      });
+      const isAllRejected = summary.rejected > 0 && summary.rejected === summary.read;
+      for (const input of isAllRejected ? inputs : []) {
+        const hint = await hintFor(input, format.name);
+        if (hint !== "") context.notify(`No record of ${input.name} could be imported${hint}`);
       }
-    });
-  } finally {
-    for (const input of inputs) input.close();
-  }
+      return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
+    } finally {
+      rejects.drop();
+    }
+  });
 }
 
 async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: Pick<Format, "name">): Promise<unknown> {
@@ -99,23 +96,15 @@ async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: 
 
 /** Runs `work` with an empty staging, holding the import lock. Throws if another import still holds it after `waitMs`. */
 export async function withStaging<T>(context: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const release = await takeLock(context, waitMs);
-  try {
-    const staging = openStaging(context.directory);
-    try {
-      return await work(staging);
-    } finally {
-      staging.close();
-    }
-  } finally {
-    await release();
-  }
+  await using _ = await takeLock(context, waitMs);
+  using staging = openStaging(context.directory);
+  return await work(staging);
 }
 
-async function takeLock({ db, notify }: Lockable, waitMs: number): Promise<() => Promise<void>> {
+async function takeLock({ db, notify }: Lockable, waitMs: number): Promise<Disposable | AsyncDisposable> {
   for (let waitedMs = 0; ; waitedMs += RETRY_EVERY_MS) {
-    const release = await db.tryLock("import");
-    if (release !== undefined) return release;
+    const lock = await db.tryLock("import");
+    if (lock !== undefined) return lock;
     if (waitedMs >= waitMs) throw new Error("another import is still writing to this catalog");
     if (waitedMs === 0) notify("Waiting for another import to finish");
     await Bun.sleep(RETRY_EVERY_MS);

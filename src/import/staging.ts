@@ -140,7 +140,7 @@ export function openStaging(directory: string) {
       ),
     reread: (size: number) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
-    close() {
+    [Symbol.dispose]() {
       sqlite.close(true); // With all statements: an open one would keep the file open.
       spillFiles.close();
       rmSync(path, { recursive: true });

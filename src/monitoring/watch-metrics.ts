@@ -15,15 +15,12 @@ const WAIT_MS = 50;
 
 /** The metrics of the watches in a directory. None if there is no watch.db, or if it cannot be read. */
 export async function watchFamiliesIn(directory: string, now: EpochMs): Promise<Family[]> {
-  let db: WatchDb | undefined;
   try {
     if (!hasWatches(directory)) return [];
-    db = openWatchFile(directory, now, { mode: "read", waitMs: WAIT_MS });
+    await using db = openWatchFile(directory, now, { mode: "read", waitMs: WAIT_MS });
     return await watchFamilies(db, now);
   } catch {
     return [];
-  } finally {
-    await db?.close().catch(() => undefined);
   }
 }
 

@@ -33,16 +33,12 @@ type Pulled = ImportOutcome & { instead_of?: string };
 export async function pull(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Pulled | undefined> {
   const { name } = job.upstream;
   // Locked before the download: an older one must not be imported after a newer.
-  const release = await lock(context.db, name);
-  if (release === undefined) throw new Failure(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
-  try {
-    return await fetchAndImport(context, net, job);
-  } finally {
-    await release();
-  }
+  await using lock = await tryLock(context.db, name);
+  if (lock === undefined) throw new Failure(`Cannot pull ${name}: another pull of ${name} is running; try again when it has ended`);
+  return await fetchAndImport(context, net, job);
 }
 
-function lock(db: CatalogDb, name: string) {
+function tryLock(db: CatalogDb, name: string) {
   return db.tryLock(`pull-${name}`);
 }
 
@@ -114,10 +110,9 @@ export async function dropDownloads({ db, directory }: ImportContext, { name }: 
   const own = new RegExp(`^\\${PREFIX}${name}-\\d{8}T`); // One name may start with another: sam-gov, sam-gov-api.
   const left = readdirSync(directory).filter((each) => own.test(each));
   if (left.length === 0) return true;
-  const release = await lock(db, name);
-  if (release === undefined) return false;
+  await using lock = await tryLock(db, name);
+  if (lock === undefined) return false;
   for (const each of left) rmSync(join(directory, each), { recursive: true });
-  await release();
   return true;
 }
 

@@ -129,17 +129,13 @@ export async function readJson(visit: Visit, request: DownloadRequest): Promise<
 /** Saves details as one array in a file: an import opens all its files at once. */
 export async function saveDetailsFile(visit: Visit, texts: AsyncIterable<string>): Promise<string> {
   const path = join(visit.directory, "details.json");
-  const file = await open(path, "wx", 0o600);
-  try {
-    let separator = "[\n";
-    for await (const text of texts) {
-      await file.appendFile(separator + text);
-      separator = ",\n";
-    }
-    await file.appendFile(separator === "[\n" ? "[]\n" : "\n]\n");
-  } finally {
-    await file.close();
+  await using file = await open(path, "wx", 0o600);
+  let separator = "[\n";
+  for await (const text of texts) {
+    await file.appendFile(separator + text);
+    separator = ",\n";
   }
+  await file.appendFile(separator === "[\n" ? "[]\n" : "\n]\n");
   return path;
 }
 

@@ -1,13 +1,12 @@
 /** A search index that stays open while a server runs. */
 import type { SearchFile } from "./search-file.ts";
 
-export type KeptOpen = {
+export type KeptOpen = Disposable & {
   /** The open index. Opens it, if it is not open or its file was deleted. */
   current: () => SearchFile;
-  close: () => void;
 };
 
-/** Keeps what `open` opens until `close`, also after the file was deleted: requests that are being served still read it. */
+/** Keeps what `open` opens until it is disposed, also after the file was deleted: requests that are being served still read it. */
 export function keepOpen(open: () => SearchFile): KeptOpen {
   const opened: SearchFile[] = [];
   return {
@@ -18,7 +17,7 @@ export function keepOpen(open: () => SearchFile): KeptOpen {
       opened.push(index);
       return index;
     },
-    close: () => {
+    [Symbol.dispose]: () => {
       for (const index of opened) index.close();
     },
   };

@@ -1,5 +1,5 @@
 /** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. */
-import type { CatalogDb, StateDb } from "../../db/engine.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";
 import { Failure } from "../../db/reason.ts";
@@ -42,14 +42,13 @@ export async function openStores(
   notice: (text: string) => void,
 ): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
-  const keep = <Db extends CatalogDb | StateDb>(db: Db): Db => opened.adopt(db, (each) => each.close());
-  const statusDb = keep(await openCatalogAt(location, now, { ...STATUS_TURNS, onMigrated: notice })); // First: it migrates the catalog, and a replica follows.
-  const catalog = keep(
+  const statusDb = opened.use(await openCatalogAt(location, now, { ...STATUS_TURNS, onMigrated: notice })); // First: it migrates the catalog, and a replica follows.
+  const catalog = opened.use(
     readDatabase === undefined
       ? await openCatalogAt(location, now, CATALOG)
       : await openReplica({ ...location, database: readDatabase }, location, statusDb, now),
   );
-  const state = keep(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
+  const state = opened.use(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
   const stores = {
     model: await createReadModel(catalog),
     access: await createAccess(state),

@@ -57,12 +57,8 @@ export function createMemberActions({ watchDirectory, machine, access, secret, f
   const withWatches = async <T>(work: (db: WatchDb) => Promise<T>): Promise<T> => {
     for (let waited = 0; ; waited += BUSY_LOOK_MS) {
       try {
-        const db = openWatchesIn(watchDirectory, now(), { mode: "create", waitMs: 0 });
-        try {
-          return await work(db);
-        } finally {
-          await db.close();
-        }
+        await using db = openWatchesIn(watchDirectory, now(), { mode: "create", waitMs: 0 });
+        return await work(db);
       } catch (error) {
         if (!isBusy(error)) throw error;
         if (waited >= BUSY_MAX_MS) throw new Refused(503, "Other changes are being stored. Try again in a moment.", { "Retry-After": "5" });

@@ -80,15 +80,11 @@ type McpData = {
 async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
   const { createMcpResponder } = await import("../mcp/http.ts");
   const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
-    const catalog = await openCatalog().catch((error: unknown) => {
+    await using catalog = await openCatalog().catch((error: unknown) => {
       onFailure(error);
       throw new Failure("Cannot read the data at the moment; try again later"); // The reason may contain a path of this machine.
     });
-    try {
-      return await work(catalog);
-    } finally {
-      await catalog.close();
-    }
+    return await work(catalog);
   };
   const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => {
     const index = await searchIndex();

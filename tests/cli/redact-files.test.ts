@@ -128,12 +128,10 @@ describe("fundfeed redact", () => {
 
   test("leaves the downloads of a running pull, and prints that", async () => {
     const data = await everywhere();
-    const db = openCatalog(data, Date.now());
-    const release = await db.tryLock("pull-dsip");
+    await using db = openCatalog(data, Date.now());
+    await using _ = await db.tryLock("pull-dsip");
     expect((await run(data, "redact")).err).toContain("A pull of dsip is running; its downloads are removed when it ends");
     expect(namingIn(data)).toEqual([".pull-dsip-20260801T000000.000Z/left.txt"]);
-    await release?.();
-    await db.close();
   });
 });
 

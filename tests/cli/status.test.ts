@@ -7,9 +7,9 @@ import { type JobState, saveJobs } from "../../src/team/job-file.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
-const locks: (() => void)[] = [];
+const locks = new DisposableStack();
 afterAll(() => {
-  for (const release of locks) release();
+  locks.dispose();
   dropScratch();
 });
 
@@ -45,8 +45,7 @@ const JOBS: readonly JobState[] = [
 function aDirectoryOf(jobs: readonly JobState[], isUp: boolean): string {
   const data = aDirectory();
   saveJobs(data, jobs);
-  const release = isUp ? tryLockIn(data, "up") : undefined;
-  if (release !== undefined) locks.push(release); // Otherwise the garbage collector releases it.
+  if (isUp) locks.use(tryLockIn(data, "up")); // Otherwise the garbage collector releases it.
   return data;
 }
 const status = (data: string, ...more: string[]) => fundfeed(["status", "--data", data, ...more], {}, () => NOW);
@@ -110,8 +109,8 @@ test("--json has instants and seconds", async () => {
 test("looking for the lock leaves it free", () => {
   const data = aDirectory();
   expect(isLockedIn(data, "up")).toBe(false);
-  const release = tryLockIn(data, "up");
+  const lock = tryLockIn(data, "up");
   expect([isLockedIn(data, "up"), tryLockIn(data, "up")]).toEqual([true, undefined]);
-  release?.();
+  lock?.[Symbol.dispose]();
   expect([isLockedIn(data, "up"), tryLockIn(data, "up") === undefined]).toEqual([false, false]);
 });

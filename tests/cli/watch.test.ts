@@ -552,11 +552,11 @@ describe("fundfeed watch", () => {
     await take(record("3"), record("1", { status: "cancelled" }));
     expect((await watch("run")).err).toBe("q: delivered 1 new, 1 changed\n");
     writeFileSync(join(data, "watch.db-journal"), "left by a kill");
-    const release = tryLockIn(data, "watch");
+    const lock = tryLockIn(data, "watch");
     expect((await fundfeed(["restore", backup, "--data", data])).err).toBe(
       `Cannot restore ${data}: a fundfeed watch run is at work there; stop it first\n`,
     );
-    release?.();
+    lock?.[Symbol.dispose]();
     expect((await fundfeed(["restore", backup, "--data", data])).code).toBe(0);
     expect((await watch("list")).out).toBe(listed);
     expect((await watch("run")).err).toBe("q: nothing new\n");
@@ -581,13 +581,13 @@ describe("fundfeed watch", () => {
 
   test("is run by one program at a time", async () => {
     await watch("add", "q", "--to", "stdout");
-    const release = tryLockIn(data, "watch");
+    const lock = tryLockIn(data, "watch");
     expect(await watch("run")).toEqual({
       code: 1,
       out: "",
       err: "Cannot run the watches: another fundfeed watch run is at work on them\n",
     });
-    release?.();
+    lock?.[Symbol.dispose]();
     expect((await watch("run")).code).toBe(0);
   });
 

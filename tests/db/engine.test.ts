@@ -405,15 +405,15 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   testIf("holds a lock against other programs until its release", async () => {
     await using place = await opened();
     const { one, other } = place;
-    const release = await one.tryLock("import");
-    expect(release).toBeDefined();
-    expect(await other.tryLock("import")).toBeUndefined();
-    const another = await other.tryLock("another");
+    await using another = await other.tryLock("another");
     expect(another).toBeDefined();
-    await release?.();
-    const next = await other.tryLock("import");
+    {
+      await using lock = await one.tryLock("import");
+      expect(lock).toBeDefined();
+      expect(await other.tryLock("import")).toBeUndefined();
+    }
+    await using next = await other.tryLock("import");
     expect(next).toBeDefined();
-    await Promise.all([next?.(), another?.()]);
   });
 
   testIf("finds no damage in its storage, and vacuums it", async () => {

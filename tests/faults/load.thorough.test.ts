@@ -105,13 +105,13 @@ describe("everything at once", () => {
     const server = await home.serve();
     const load = startLoad(server, key, 2);
     const other = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Other"]);
-    const release = tryLockIn(home.at(DATA), "import");
+    const lock = tryLockIn(home.at(DATA), "import");
     const imports = ["Second", "Third"].map((title) => home.start(["import", "records", "-"], { stdin: records(2000, title) }));
     for (const { stderr } of imports) {
       const said = await stderr.getReader().read();
       expect(new TextDecoder().decode(said.value)).toBe("Waiting for another import to finish\n");
     }
-    release?.();
+    lock?.[Symbol.dispose]();
     const ran = await Promise.all([
       home.run(["refresh"]),
       home.run(["keys", "revoke", other.id]),

@@ -69,17 +69,16 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
 test("import reads all of standard input before it waits for another import", async () => {
   const home = aHome();
   const file = home.file("records.ndjson", recordsOf(20, "word ".repeat(30_000)));
-  const db = openCatalog(home.at("fundfeed-data"), Date.now());
-  const release = await db.tryLock("import");
+  await using held = new AsyncDisposableStack();
+  held.use(await held.use(openCatalog(home.at("fundfeed-data"), Date.now())).tryLock("import"));
   const importing = home.start(["import", "records", "-"], {
     through: ["sh", "-c", `{ cat ${file}; touch ${home.at("read")}; } | "$@" 2> ${home.file("log", "")}`, "sh"],
   });
   const log = () => readFileSync(home.at("log"), "utf8");
   await waitFor("it waits, and its writer has got rid of everything", () => log() !== "" && existsSync(home.at("read")));
-  await release?.();
+  await held.disposeAsync();
   expect([await importing.exited, log()]).toEqual([0, "Waiting for another import to finish\n"]);
   expect(await importing.stdout.text()).toContain("20 added");
-  await db.close();
 });
 
 test("SIGTERM ends a command that handles it, although nobody reads its output", async () => {

@@ -32,7 +32,7 @@ function openFiles(): string[] {
 
 describe("openStaging()", () => {
   test("keeps the last record of each key, in the order of the input", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     staging.putRecord(aRecord("1", "first"));
     staging.putRecord(aRecord("2", "second"));
     staging.putUnchanged("B", "1");
@@ -45,22 +45,20 @@ describe("openStaging()", () => {
     expect(["1", "2", "3", "4"].map((lineage) => staging.has("A", lineage))).toEqual([true, true, true, false]);
     staging.putRecord(aRecord("3", "good after bad"));
     expect(staging.counts()).toEqual({ toWrite: 2, unchanged: 2 });
-    staging.close();
   });
 
   test("keeps the version with the highest rank, whatever comes last", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     staging.putRecord(aRecord("1", "newer"), { at: 2, id: "a" });
     staging.putRecord(aRecord("1", "older"), { at: 1, id: "b" });
     staging.putUnchanged("A", "1", { rank: { at: 1, id: "c" } });
     expect(agencies(staging, 10)).toEqual([["newer"]]);
     staging.putRecord(aRecord("1", "as new, greater id"), { at: 2, id: "b" });
     expect(agencies(staging, 10)).toEqual([["as new, greater id"]]);
-    staging.close();
   });
 
   test("keeps a record that is repeated much later, across several spill files", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     const text = Buffer.alloc(1024 * 1024);
     staging.putRecord(aRecord("0", "first", { text }));
     for (let n = 1; n < 40; n++) staging.putRecord(aRecord(String(n), String(n), { text }));
@@ -68,20 +66,18 @@ describe("openStaging()", () => {
     staging.putRecord(aRecord("40", "40", { text }));
     const between = Array.from({ length: 39 }, (_, index) => String(index + 1));
     expect(agencies(staging, 100)).toEqual([[...between, "last", "40"]]);
-    staging.close();
   });
 
   test("returns records in chunks", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     for (const n of ["0", "1", "2", "3", "4", "5"]) staging.putRecord(aRecord(n, n));
     staging.putUnchanged("A", "2");
     expect(agencies(staging, 2)).toEqual([["0", "1"], ["3", "4"], ["5"]]);
     expect(agencies(staging, 5)).toEqual([["0", "1", "3", "4", "5"]]);
-    staging.close();
   });
 
   test("returns each record as it was staged, and the new source digests of unchanged ones", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     const [one, two] = [new Uint8Array([1]), new Uint8Array([2])];
     const [first, second] = [aRecord("1", "first"), aRecord("2", "second")];
     staging.putRecord({ ...aRecord("1", "before"), source_digest: two });
@@ -93,11 +89,10 @@ describe("openStaging()", () => {
     expect([...staging.reread(1)].map((chunk) => [...chunk])).toEqual([
       [{ source: "A", lineage: "2", hash: new Uint8Array(second.rendered.hash), source_digest: two }],
     ]);
-    staging.close();
   });
 
   test("keeps each event once", () => {
-    const staging = openStaging(":memory:");
+    using staging = openStaging(":memory:");
     for (const [id, json] of [
       ["1", "{}"],
       ["2", "[]"],
@@ -106,7 +101,6 @@ describe("openStaging()", () => {
       staging.putEvent(id, json);
     expect([...staging.eventChunks(5)].map((chunk) => [...chunk])).toEqual([["[]", "{}"]]);
     expect(staging.counts().toWrite).toBe(2);
-    staging.close();
   });
 
   test("removes what a killed import left, and leaves nothing", () => {
@@ -114,7 +108,7 @@ describe("openStaging()", () => {
     writeFileSync(join(directory, "import.staging"), "what a killed one left");
     const staging = openStaging(directory);
     expect(staging.counts()).toEqual({ toWrite: 0, unchanged: 0 });
-    staging.close();
+    staging[Symbol.dispose]();
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -124,7 +118,7 @@ describe("openStaging()", () => {
     staging.putRecord(aRecord("1", "first"));
     expect(staging.has("A", "1")).toBe(true);
     expect(readdirSync(join(directory, "import.staging")).sort()).toEqual(["keys.db", "texts.0"]);
-    staging.close();
+    staging[Symbol.dispose]();
     expect(openFiles().filter((path) => path.startsWith(directory))).toEqual([]);
   });
 });

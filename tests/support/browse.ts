@@ -38,7 +38,7 @@ export async function browsed(data: string, now = SAMPLE_NOW): Promise<BrowsedSi
     failures,
     stop: async () => {
       await listener.stop(true);
-      index.close();
+      index[Symbol.dispose]();
     },
   };
 }

@@ -65,7 +65,8 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
 
 /** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
 async function newestOf(format: Format, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
-  const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
+  using staging = openStaging(":memory:");
+  await using db = openCatalog(":memory:", 0);
   const placements = await placeVersions(format.versions, inputs, { stored: db, staging, digestOf: digestUnder([]), kind: "first" });
   const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
@@ -82,8 +83,6 @@ async function newestOf(format: Format, inputs: readonly Input[], items: readonl
     const ids = placements.unsavedOf(placed.source, lineage).map(({ id }) => id);
     return [lineage, { ...draft, earlier_ids: ids.filter((id) => id !== placed.id) }];
   });
-  staging.close();
-  await db.close();
   return new Map(kept);
 }
 

@@ -9,7 +9,7 @@ import type { Machine } from "../../runtime/machine.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { pauseOwned } from "../../watch/watches.ts";
-import { type CliCommand, type CommonOptions, useAndClose } from "../command.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { progressLine } from "../progress.ts";
 
 export function backupCommand(command: CliCommand): CliCommand {
@@ -34,13 +34,10 @@ function progressOf({ showProgress }: Machine): BackupReport {
 
 async function backUpFiles(machine: Machine, { data, mode = "inspect" }: DatabaseLocation, directory: string): Promise<BackedUp[]> {
   const now = machine.now();
-  return useAndClose(openCatalog(data, now, { mode }), (catalog) =>
-    useAndClose(openState(data, now, { mode }), (state) =>
-      useAndClose(hasWatches(data) ? openWatchFile(data, now, { mode }) : undefined, async (watch) =>
-        backUp({ catalog, state, watch }, data, directory, progressOf(machine)),
-      ),
-    ),
-  );
+  await using catalog = openCatalog(data, now, { mode });
+  await using state = openState(data, now, { mode });
+  await using watch = hasWatches(data) ? openWatchFile(data, now, { mode }) : undefined;
+  return backUp({ catalog, state, watch }, data, directory, progressOf(machine));
 }
 
 export function restoreCommand(command: CliCommand): CliCommand {
@@ -64,12 +61,9 @@ export function restoreCommand(command: CliCommand): CliCommand {
 /** Restores while no `watch run` delivers, and pauses the watches of members: some may have been removed since. Returns how many. (E-186) */
 async function pausing(data: string, now: EpochMs, restore: () => void): Promise<number> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const release = tryLockIn(data, "watch");
-  if (release === undefined) throw new Failure(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
-  try {
-    restore();
-    return await useAndClose(openWatchFile(data, now, { mode: "create" }), (db) => pauseOwned(db, "a backup was restored; resume it here"));
-  } finally {
-    release();
-  }
+  using lock = tryLockIn(data, "watch");
+  if (lock === undefined) throw new Failure(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
+  restore();
+  await using db = openWatchFile(data, now, { mode: "create" });
+  return await pauseOwned(db, "a backup was restored; resume it here");
 }

@@ -24,7 +24,7 @@ export function browseCommand(browsing: CliCommand): CliCommand {
     browsing.cli.isLasting = true;
     const log = createLog("text", machine.writeLog, "failure");
     const stopSignals = watchStopSignals(machine, {}, log);
-    const index = keepOpen(() => openIndex(options, machine.printError));
+    using index = keepOpen(() => openIndex(options, machine.printError));
     try {
       // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
       await browsing.withCatalog((catalog) =>
@@ -35,7 +35,6 @@ export function browseCommand(browsing: CliCommand): CliCommand {
       browsing.print({ url }, `listening on ${url}`);
       if (!(await drain(stopSignals, listener))) browsing.cli.exitCode = 1;
     } finally {
-      index.close();
       log.flush();
     }
   });

@@ -38,8 +38,8 @@ async function copyTo(machine: Machine, source: DatabaseLocation, target: Databa
   await using opened = new AsyncDisposableStack();
   const opening = { onMigrated: machine.printError };
   const open = async (location: DatabaseLocation): Promise<BothDatabases> => ({
-    catalog: opened.adopt(await openCatalogAt(location, machine.now(), opening), (db) => db.close()),
-    state: opened.adopt(await openStateAt(location, machine.now(), opening), (db) => db.close()),
+    catalog: opened.use(await openCatalogAt(location, machine.now(), opening)),
+    state: opened.use(await openStateAt(location, machine.now(), opening)),
   });
   const from = await open(source);
   const report = progressReporter(machine);

@@ -14,7 +14,7 @@ import { openSearchFile } from "../../search/search-file.ts";
 import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
 import { wholeNumber } from "../arguments.ts";
-import { type CliCommand, useAndClose } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { readSample } from "../demo-sample.ts" with { type: "macro" };
 import { startBrowse } from "./browse.ts";
 
@@ -35,8 +35,7 @@ export function demoCommand(command: CliCommand): CliCommand {
       const directory = temporaryDirectory("demo");
       try {
         const records = await importSample(command.machine, directory, interrupted.signal);
-        const [wanted, now] = [{ account: "demo", plan: "paid", label: "demo" }, command.machine.now()];
-        const { key } = await useAndClose(openState(directory, now), (db) => createKey(db, wanted, command.machine.randomBytes, now));
+        const key = await makeKey(command.machine, directory);
         if (interrupted.signal.aborted) return;
         await using pages = await browseSample(command.machine, directory, browsePort ?? options.port, browsePort !== undefined);
         const machine = {
@@ -68,7 +67,7 @@ async function browseSample(machine: Machine, directory: string, port: number, i
     url,
     [Symbol.asyncDispose]: async () => {
       await listener.stop(true);
-      index.close();
+      index[Symbol.dispose]();
     },
   };
 }
@@ -76,21 +75,25 @@ async function browseSample(machine: Machine, directory: string, port: number, i
 /** Imports each file as of the instant of its publication, so that the history is the real one. Returns the number of records. */
 async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
   let added = 0;
-  return useAndClose(openCatalog(directory, machine.now()), async (db) => {
-    const sample = readSample();
-    for (const [step, { format: name, file, content, asOf, snapshot }] of sample.entries()) {
-      if (interrupted.aborted) break;
-      const format = formats.find((each) => each.name === name);
-      if (format === undefined) throw new Failure(`Cannot import the sample: there is no format ${name}`);
-      machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
-      const path = join(directory, file);
-      await Bun.write(path, Uint8Array.fromBase64(content));
-      const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
-      const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf) };
-      added += (await importFiles(context, format, options)).added;
-    }
-    return added;
-  });
+  await using db = openCatalog(directory, machine.now());
+  const sample = readSample();
+  for (const [step, { format: name, file, content, asOf, snapshot }] of sample.entries()) {
+    if (interrupted.aborted) break;
+    const format = formats.find((each) => each.name === name);
+    if (format === undefined) throw new Failure(`Cannot import the sample: there is no format ${name}`);
+    machine.showProgress(`importing the sample, ${step + 1} of ${sample.length}: ${name}`);
+    const path = join(directory, file);
+    await Bun.write(path, Uint8Array.fromBase64(content));
+    const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
+    const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf) };
+    added += (await importFiles(context, format, options)).added;
+  }
+  return added;
+}
+
+async function makeKey({ now, randomBytes }: Machine, directory: string): Promise<string> {
+  await using db = openState(directory, now());
+  return (await createKey(db, { account: "demo", plan: "paid", label: "demo" }, randomBytes, now())).key;
 }
 
 function introduction({ base_url: base, browse_url, key, records, directory }: Record<string, string | number>): string {

@@ -19,7 +19,7 @@ export function mcpCommand(mcp: CliCommand): CliCommand {
     await mcp.withCatalog(async () => undefined); // So that a client logs why, instead of a model failing call by call.
     const { serveMcp } = await import("../../mcp/stdio.ts");
     const log = (message: string) => machine.writeLog(`${message}\n`);
-    const kept = keepOpen(() => openIndex(options, log));
+    using kept = keepOpen(() => openIndex(options, log));
     const data: ToolData = {
       place: locationName(options),
       withCatalog: (work) => mcp.withCatalog(work),
@@ -33,10 +33,6 @@ export function mcpCommand(mcp: CliCommand): CliCommand {
         return useIndex(index, catalog, report, now, () => work(index));
       },
     };
-    try {
-      await serveMcp({ data, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
-    } finally {
-      kept.close();
-    }
+    await serveMcp({ data, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
   });
 }

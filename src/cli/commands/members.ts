@@ -3,7 +3,7 @@ import { openWatchFile } from "../../../db/sqlite/open.ts";
 import { allowMembers, endMembers, listMembers } from "../../accounts/members.ts";
 import { counted } from "../../text/counted.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
-import { type CliCommand, useAndClose } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { table, withInstants } from "../output.ts";
 import { addWatchOptions, watchDirectory } from "../watch-options.ts";
 
@@ -45,6 +45,7 @@ export function removeCommand(command: CliCommand): CliCommand {
 /** Removes the watches of members who ended. Even before, they get no mail and cannot sign in; the next `watch run` removes what is left. */
 async function goneWith(command: CliCommand, members: readonly string[]) {
   const open = () => openWatchFile(watchDirectory(command.opts()), command.machine.now(), { mode: "create" });
-  const watches = members.length === 0 ? 0 : await useAndClose(open(), (db) => removeWatchesOf(db, members));
+  await using db = members.length === 0 ? undefined : open();
+  const watches = db === undefined ? 0 : await removeWatchesOf(db, members);
   return { members, watches, inWords: `${counted(members.length, "member")}, with ${counted(watches, "watch", "watches")}` };
 }

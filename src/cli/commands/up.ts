@@ -74,14 +74,10 @@ export function upCommand(command: CliCommand): CliCommand {
     if (socket !== undefined) return serveAsReader(command, options, socket);
     if (options.backups !== undefined && options.database !== undefined)
       command.error("error: --backups copies files; back up --database with pg_dump (fundfeed help postgres)");
-    const release = await holdAlone(options.data);
-    try {
-      if (options.backups !== undefined) requireWritable(options.backups);
-      const watches = { hasWatches: () => hasWatches(options.watchData ?? options.data) };
-      command.cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
-    } finally {
-      release();
-    }
+    using _ = await holdAlone(options.data);
+    if (options.backups !== undefined) requireWritable(options.backups);
+    const watches = { hasWatches: () => hasWatches(options.watchData ?? options.data) };
+    command.cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
   });
 }
 
@@ -116,11 +112,11 @@ function requireWritable(directory: string): void {
 /** `status` holds the lock for a moment when it looks for it. */
 const [LOCK_ATTEMPTS, LOCK_RETRY_MS] = [5, 50];
 
-async function holdAlone(data: string): Promise<() => void> {
+async function holdAlone(data: string): Promise<Disposable> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   for (let attempt = 1; attempt <= LOCK_ATTEMPTS; attempt++) {
-    const release = tryLockIn(data, UP_LOCK);
-    if (release !== undefined) return release;
+    const lock = tryLockIn(data, UP_LOCK);
+    if (lock !== undefined) return lock;
     await Bun.sleep(LOCK_RETRY_MS);
   }
   throw new Failure(`Cannot start: another fundfeed up runs on ${data}`);

@@ -100,28 +100,24 @@ async function runOnce(
 ): Promise<{ outcomes: WatchOutcome[]; nextAt: EpochMs | undefined; metricsFailure: string | null }> {
   const { machine } = command;
   return withWatches(command, "create", async (db, catalog) => {
-    const release = tryLockIn(watchDirectory(options), "watch");
-    if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
-    try {
-      const all = await watchesNamed(db, names);
-      return await withSending(command, all, async ({ state, ...sending }) => {
-        // Where `members remove` did not reach this watch.db.
-        const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
-        await removeWatchesOf(db, removed);
-        const named = all.filter(({ owner }) => owner === null || !removed.includes(owner));
-        const blocked = () => (freeBytes(watchDirectory(options)) < FREE_MIN_BYTES ? DISK_FULL : null);
-        const setUp = named.filter((watch) => sending.setupFault(watch) === null);
-        const due = async () => nextTimes(db, setUp, machine.now());
-        const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, blocked };
-        const outcomes = await withSearchIndex(command, catalog, (index) => runWatches({ ...context, index }, watches), stop);
-        const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
-        const times = (await due()).map(({ at }) => at);
-        return { outcomes, nextAt: times.length === 0 || blocked() !== null ? undefined : Math.min(...times), metricsFailure };
-      });
-    } finally {
-      release();
-    }
+    using lock = tryLockIn(watchDirectory(options), "watch");
+    if (lock === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
+    const all = await watchesNamed(db, names);
+    return await withSending(command, all, async ({ state, ...sending }) => {
+      // Where `members remove` did not reach this watch.db.
+      const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
+      await removeWatchesOf(db, removed);
+      const named = all.filter(({ owner }) => owner === null || !removed.includes(owner));
+      const blocked = () => (freeBytes(watchDirectory(options)) < FREE_MIN_BYTES ? DISK_FULL : null);
+      const setUp = named.filter((watch) => sending.setupFault(watch) === null);
+      const due = async () => nextTimes(db, setUp, machine.now());
+      const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
+      const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, blocked };
+      const outcomes = await withSearchIndex(command, catalog, (index) => runWatches({ ...context, index }, watches), stop);
+      const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
+      const times = (await due()).map(({ at }) => at);
+      return { outcomes, nextAt: times.length === 0 || blocked() !== null ? undefined : Math.min(...times), metricsFailure };
+    });
   });
 }
 
