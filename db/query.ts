@@ -63,13 +63,8 @@ export function query<const Given extends Parameters, Built extends SQLWrapper>(
 ): Query<ValuesFor<Given>, RowOf<Built>> {
   const rendered = new Map<Dialect, Rendered<ValuesFor<Given>>>();
   const declared: Query<ValuesFor<Given>, RowOf<Built>> = {
-    render(dialect) {
-      const known = rendered.get(dialect);
-      if (known !== undefined) return known;
-      const made = render(parameters, make(placeholdersFor(parameters, dialect), dialect));
-      rendered.set(dialect, made);
-      return made;
-    },
+    render: (dialect) =>
+      rendered.getOrInsertComputed(dialect, () => render(parameters, make(placeholdersFor(parameters, dialect), dialect))),
   };
   queries.push(declared as Query<never, unknown>);
   return declared;

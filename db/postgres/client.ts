@@ -124,12 +124,9 @@ const integerColumns = new WeakMap<SQL.ResultColumn[], string[]>();
 
 /** Converts 64-bit integers, which arrive as text, their sums, which arrive as decimals, and booleans. */
 function withIntegers<Row>(result: Row[] & SQL.ResultMetadata): Row[] {
-  const columns = result.columns ?? [];
-  let names = integerColumns.get(columns);
-  if (names === undefined) {
-    names = columns.filter(({ type }) => type === INT8 || type === NUMERIC || type === BOOL).map(({ name }) => name);
-    integerColumns.set(columns, names);
-  }
+  const names = integerColumns.getOrInsertComputed(result.columns ?? [], (columns) =>
+    columns.filter(({ type }) => type === INT8 || type === NUMERIC || type === BOOL).map(({ name }) => name),
+  );
   for (const row of result as Record<string, unknown>[]) for (const name of names) row[name] = asInteger(row[name]);
   return [...result];
 }
@@ -143,12 +140,10 @@ function asInteger(value: unknown): number | null {
 
 /** Replaces `?` by `$1`, `$2` and so on, outside of strings, quoted names and comments. JSON operators that contain `?` cannot be used. */
 export function numbered(statement: string): string {
-  const known = translated.get(statement);
-  if (known !== undefined) return known;
-  let count = 0;
-  const text = statement.replace(SKIPPED_OR_PLACEHOLDER, (token) => (token === "?" ? `$${++count}` : token));
-  translated.set(statement, text);
-  return text;
+  return translated.getOrInsertComputed(statement, () => {
+    let count = 0;
+    return statement.replace(SKIPPED_OR_PLACEHOLDER, (token) => (token === "?" ? `$${++count}` : token));
+  });
 }
 
 const SKIPPED_OR_PLACEHOLDER = /'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\?/gs;

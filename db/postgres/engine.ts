@@ -94,7 +94,5 @@ function sqlOf<Name extends DatabaseName>(executor: Executor, name: Name): Sql<N
 const cursors = new Map<string, string>();
 
 function cursorFor(statement: string): string {
-  const name = cursors.get(statement) ?? `batches_${cursors.size + 1}`;
-  cursors.set(statement, name);
-  return name;
+  return cursors.getOrInsert(statement, `batches_${cursors.size + 1}`);
 }

@@ -123,13 +123,7 @@ type Statements = (statement: string) => Statement<unknown, Value[]>;
 /** `sqlite.query` would keep only twenty. */
 function statementCache(sqlite: Database): Statements {
   const prepared = new Map<string, Statement<unknown, Value[]>>();
-  return (statement) => {
-    const known = prepared.get(statement);
-    if (known !== undefined) return known;
-    const made = sqlite.prepare<unknown, Value[]>(statement);
-    prepared.set(statement, made);
-    return made;
-  };
+  return (statement) => prepared.getOrInsertComputed(statement, () => sqlite.prepare(statement));
 }
 
 type Turn = <T>(work: () => T) => Promise<T> | T;

@@ -42,9 +42,8 @@ function readTable(lines: string) {
 }
 
 function push(map: Map<string, string[]>, key: string, code: string): void {
-  const codes = map.get(key);
-  if (codes === undefined) map.set(key, [code]);
-  else if (!codes.includes(code)) codes.push(code);
+  const codes = map.getOrInsert(key, []);
+  if (!codes.includes(code)) codes.push(code);
 }
 
 /** The agency with this code of ours. */

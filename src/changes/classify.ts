@@ -9,12 +9,9 @@ export function classify(id: string, changes: readonly Change[], instant: EpochM
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
     const rule = ruleFor(change, causes.get(change.field));
-    const event = byType.get(rule.type);
-    if (event === undefined) byType.set(rule.type, { severity: rule.severity, changes: [change] });
-    else {
-      event.changes.push(change);
-      if (severities.indexOf(rule.severity) > severities.indexOf(event.severity)) event.severity = rule.severity;
-    }
+    const event = byType.getOrInsert(rule.type, { severity: rule.severity, changes: [] });
+    event.changes.push(change);
+    if (severities.indexOf(rule.severity) > severities.indexOf(event.severity)) event.severity = rule.severity;
   }
   return [...byType]
     .sort(([left], [right]) => eventTypes.indexOf(left) - eventTypes.indexOf(right))

@@ -28,14 +28,8 @@ export function countRecord(
   by: 1 | -1,
 ): void {
   add(facets, facet_id, by);
-  if (dates.posted_at !== null) addOfSource(posted, source, dates.posted_at.slice(0, "2026-01-31".length), by);
-  addOfSource(agency, source, countNameOf({ ...organization, codes: agency_codes }), by);
-}
-
-function addOfSource(counts: CountsBySource, source: string, name: string, by: number): void {
-  const ofSource = counts.get(source) ?? new Map<string, number>();
-  counts.set(source, ofSource);
-  add(ofSource, name, by);
+  if (dates.posted_at !== null) add(posted.getOrInsert(source, new Map()), dates.posted_at.slice(0, "2026-01-31".length), by);
+  add(agency.getOrInsert(source, new Map()), countNameOf({ ...organization, codes: agency_codes }), by);
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {

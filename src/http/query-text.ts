@@ -31,9 +31,7 @@ export function parseQuery(query: string): Map<string, SentValue[]> {
     const name = equals < 0 ? pair : pair.slice(0, equals);
     const decoded = decode(name) ?? name;
     const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
-    const values = sent.get(decoded);
-    if (values === undefined) sent.set(decoded, [value]);
-    else values.push(value);
+    sent.getOrInsert(decoded, []).push(value);
   }
   return sent;
 }

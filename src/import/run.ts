@@ -284,11 +284,8 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (isNews(decision)) run.changing.add(source.code);
   const restoredSeen = record.restored?.last_seen;
   if (restoredSeen !== undefined) await noteSeen(sql, source.code, seq, restoredSeen);
-  else if (isWithoutEnd(decision, writing.now)) {
-    const seen = run.seen.get(source.code) ?? [];
-    run.seen.set(source.code, seen);
-    seen.push(seq);
-  } else if (before !== undefined) await forgetSeen(sql, [seq]);
+  else if (isWithoutEnd(decision, writing.now)) run.seen.getOrInsert(source.code, []).push(seq);
+  else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
   for (const event of history) await insertEvent(sql, seq, event, importId, { ...event, imported_at: writing.instant });

@@ -54,11 +54,8 @@ export function countStatusTurns(metrics: Metrics, { changed }: StatusTurns): vo
 
 function countRequest({ routes }: Metrics, { route, status, duration_ms }: RequestEntry): void {
   const name = route ?? "unknown";
-  let use = routes.get(name);
-  if (use === undefined) {
-    use = { statuses: new Map(), durations: new Array(DURATIONS_MS.length + 1).fill(0), totalMs: 0 };
-    routes.set(name, use);
-  }
+  const unused = () => ({ statuses: new Map(), durations: new Array(DURATIONS_MS.length + 1).fill(0), totalMs: 0 });
+  const use = routes.getOrInsertComputed(name, unused);
   use.statuses.set(status, (use.statuses.get(status) ?? 0) + 1);
   let bucket = 0;
   while (duration_ms > (DURATIONS_MS[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
@@ -147,8 +144,8 @@ const unfinishedImports = query({}, () =>
 async function importSums(db: CatalogDb): Promise<Map<string, Map<string, number>>> {
   const sums = new Map<string, Map<string, number>>();
   const add = (format: string, name: string, count: number) => {
-    const ofFormat = sums.get(format) ?? new Map<string, number>();
-    sums.set(format, ofFormat.set(name, (ofFormat.get(name) ?? 0) + count));
+    const ofFormat = sums.getOrInsert(format, new Map());
+    ofFormat.set(name, (ofFormat.get(name) ?? 0) + count);
   };
   for (const { subject, name, number } of await listCounts(db, "imports")) add(subject, name, number);
   for (const { format, counts } of await db.all(unfinishedImports)) {

@@ -52,8 +52,7 @@ export function addFacets(facets: Facets, added: readonly Facet[]): void {
 }
 
 function setValue(column: Column, id: number, value: string): void {
-  const number = column.numbers.get(value) ?? column.values.push(value) - 1;
-  column.numbers.set(value, number);
+  const number = column.numbers.getOrInsertComputed(value, () => column.values.push(value) - 1);
   if (id >= column.byFacet.length) column.byFacet = enlarged(column.byFacet, new Uint32Array(2 * id));
   column.byFacet[id] = number;
 }

@@ -80,8 +80,7 @@ export async function readRows(sql: Reading, records: readonly WholeOpportunity[
   const groups = await readGroups(sql, ids);
   const rows = new Map<string, WholeOpportunity>();
   for (const record of records) {
-    const first = groups.get(record.id)?.[0] ?? record.id;
-    rows.set(first, rows.get(first) ?? record);
+    rows.getOrInsert(groups.get(record.id)?.[0] ?? record.id, record);
   }
   const canonical = new Map((await readOpportunities(sql, [...rows.keys()], now)).map((record) => [record.id, record]));
   return [...rows].map(([first, record]) => canonical.get(first) ?? record);

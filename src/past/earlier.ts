@@ -35,7 +35,7 @@ export async function earlierOf(
     for (const { id, type, document } of rows) {
       if (type === "opportunity_added") added.add(id);
       if (added.has(id)) continue;
-      changes.set(id, [...(changes.get(id) ?? []), ...foldedChanges(document)]);
+      changes.getOrInsert(id, []).push(...foldedChanges(document));
     }
   };
   if ("importId" in undone) await sql.each(ofImport, { source, ...undone }, take);

@@ -19,9 +19,8 @@ export function permitted(net: Net, { asksRobots }: { asksRobots?: true }, direc
 function createRobots(net: Net, directory: string): (url: URL) => Promise<void> {
   const hosts = new Map<string, Promise<(url: URL) => boolean>>();
   return async (url) => {
-    const known = hosts.get(url.host) ?? readRules(net, new URL("/robots.txt", url), join(directory, `robots-${hosts.size + 1}.txt`));
-    hosts.set(url.host, known);
-    const isAllowed = await known;
+    const read = () => readRules(net, new URL("/robots.txt", url), join(directory, `robots-${hosts.size + 1}.txt`));
+    const isAllowed = await hosts.getOrInsertComputed(url.host, read);
     if (!isAllowed(url)) throw new Error(`the robots.txt of ${url.host} does not allow programs to fetch ${publicUrl(url)}`);
   };
 }

@@ -25,10 +25,7 @@ const keptCounts = keptUntilChanged<Map<string, number>>();
 
 /** How many records are of an agency or its parts. Counted once, because a large one takes 10 ms of a million records. */
 export function recordsOfAgency(sqlite: Database, agency: string): number {
-  const counts = keptCounts(sqlite, () => new Map());
-  const known = counts.get(agency) ?? countOne(sqlite, agency);
-  counts.set(agency, known);
-  return known;
+  return keptCounts(sqlite, () => new Map()).getOrInsertComputed(agency, () => countOne(sqlite, agency));
 }
 
 function countOne(sqlite: Database, agency: string): number {

@@ -292,9 +292,8 @@ function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGr
   const tags = [...agencies.map(agencyTag), ...numbers.map(numberTag)].map((tag) => partOf(sqlite, anyOf([tag]), tag));
   const others = near.map((each) => {
     const words = [...each.spellings.map(({ word }) => word), ...each.phrases.map((phrase) => phrase.join(" "))];
-    const part = shared.get(each) ?? { ...partOf(sqlite, anyOf(words), each.stem), isNear: true };
+    const part = shared.getOrInsertComputed(each, () => ({ ...partOf(sqlite, anyOf(words), each.stem), isNear: true }));
     if (each.phrases.length > 0) part.inTitle = each.phrases.map(titledWith).join(" OR ");
-    shared.set(each, part);
     return part;
   });
   return [...ofTerms, ...tags, ...others];

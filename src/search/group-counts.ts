@@ -40,7 +40,7 @@ function membersOf(sqlite: Database): Members {
     )
     .all();
   const numbers = new Map<string, number>();
-  for (const { opportunity } of found) if (!numbers.has(opportunity)) numbers.set(opportunity, numbers.size);
+  for (const { opportunity } of found) numbers.getOrInsert(opportunity, numbers.size);
   return {
     rows: Int32Array.from(found, ({ seq }) => seq),
     groups: Int32Array.from(found, ({ opportunity }) => numbers.get(opportunity) ?? 0),

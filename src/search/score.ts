@@ -127,7 +127,7 @@ class SoughtWords {
   readonly #endings = new Uint8Array(1 << 12);
 
   add(word: string, sought: Sought): void {
-    this.#byWord.set(word, [...(this.#byWord.get(word) ?? []), sought]);
+    this.#byWord.getOrInsert(word, []).push(sought);
     this.#endings[hashOf(word) & 4095] = 1;
   }
 

@@ -80,7 +80,7 @@ function readNames(lines: string): Map<string, Name[]> {
       const others = all.filter((other) => other !== typed && !other.startsWith("^"));
       const first = singularOf(words[0] ?? "");
       const isInCapitals = typed !== name && isAbbreviation(name);
-      names.set(first, [...(names.get(first) ?? []), { name, words, isInCapitals, others }]);
+      names.getOrInsert(first, []).push({ name, words, isInCapitals, others });
     }
   }
   for (const some of names.values()) some.sort((left, right) => right.words.length - left.words.length);

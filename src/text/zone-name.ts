@@ -8,8 +8,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The short name of a zone, which daylight saving time changes: "EST". */
 export function zoneName(zone: string, ms: EpochMs): string {
-  const format = formats.get(zone) ?? new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "short" });
-  formats.set(zone, format);
+  const make = () => new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "short" });
+  const format = formats.getOrInsertComputed(zone, make);
   return format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 

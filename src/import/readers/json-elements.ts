@@ -62,9 +62,7 @@ const firstCharacters = new WeakMap<Input, Promise<string>>();
 
 /** The first character but white space, which tells JSON, XML and CSV apart; "" if there is none. Memoized. */
 export function firstCharacter(input: Input): Promise<string> {
-  const first = firstCharacters.get(input) ?? readFirstCharacter(input);
-  firstCharacters.set(input, first);
-  return first;
+  return firstCharacters.getOrInsertComputed(input, readFirstCharacter);
 }
 
 async function readFirstCharacter({ bytes }: Input): Promise<string> {
