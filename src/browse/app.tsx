@@ -10,7 +10,6 @@ import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { testMessage } from "../watch/test-message.ts";
-import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER, omit } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
 import { changesPage } from "./changes-page.tsx";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -36,7 +35,16 @@ import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, outputs, type SearchOutput, unlessKnown } from "./outputs.ts";
 import { outputsDescription } from "./outputs-description.ts";
-import type { BrowsePage, PageContext } from "./page.ts";
+import {
+  ADDRESS_HEADER,
+  addressOf,
+  type BrowsePage,
+  DESCRIPTION_PATH,
+  FORM_HEADER,
+  MEMBER_HEADER,
+  omit,
+  type PageContext,
+} from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
 import { pageFiles, pageResponse } from "./response.tsx";
 import { sourcesPage } from "./sources-page.tsx";

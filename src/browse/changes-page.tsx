@@ -12,7 +12,6 @@ import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, dateOf, type EpochMs, formatInstant } from "../text/instant.ts";
 import { isRelativeMoment, PAST, readMoment } from "../text/moment.ts";
-import { addressOf, omit, type UrlQuery } from "./addresses.ts";
 import {
   type ChosenChanges,
   changesFields,
@@ -27,7 +26,7 @@ import {
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { cutText, FactLine, Paging, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
-import type { BrowsePage, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, omit, type PageContext, type UrlQuery } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { ChoiceGroup, InputField, type SearchForm, SelectField, searchPage } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";

@@ -13,10 +13,9 @@ import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { AHEAD, readMoment } from "../text/moment.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { momentText } from "../text/value.ts";
-import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { DuplicatesLeftOut, FoldedTable } from "./marks.tsx";
-import type { BrowsePage, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, omit, opportunityAddress, type PageContext, type UrlQuery } from "./page.ts";
 import { InputField, type SearchForm, searchPage } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 

@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The facts of an opportunity as lists with links. */
 import type { FactGroup, FactValue, OpportunityFact } from "../facts/facts.ts";
-import { addressOf, opportunityAddress } from "./addresses.ts";
 import { cutText, ExternalLink, Fact, MoreItems } from "./marks.tsx";
+import { addressOf, opportunityAddress } from "./page.ts";
 
 const [FACT_MAX, VALUES_MAX] = [3000, 100];
 const SOUGHT_MAX = 200;

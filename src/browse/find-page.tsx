@@ -11,9 +11,8 @@ import { matchedInWords, partialInWords, preferenceInWords, readingInWords, type
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { addressOf, omit } from "./addresses.ts";
 import { cutText, DuplicatesLeftOut, Paging, Section } from "./marks.tsx";
-import type { BrowsePage, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, omit, type PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { findFields, type SearchForm, SelectField, searchPage, valueName } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";

@@ -7,7 +7,7 @@ import { statusThere } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { webAddress } from "../text/web-address.ts";
-import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { addressOf, omit, opportunityAddress, type UrlQuery } from "./page.ts";
 
 const shapes: Readonly<Record<Severity, string>> = {
   critical: "M8 1 15 8 8 15 1 8z",

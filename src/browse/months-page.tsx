@@ -6,10 +6,9 @@ import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { countMonths, type MonthCounts, type Months } from "../search/months.ts";
 import { withCommas } from "../text/counted.ts";
 import { monthInWords } from "../text/date-in-words.ts";
-import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { Section, Table } from "./marks.tsx";
-import type { BrowsePage, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, type PageContext } from "./page.ts";
 
 const TITLE = "Opportunities by month";
 export const MONTHS_PATH = "/sources/months";

@@ -13,9 +13,8 @@ import { type SearchPage, type Sort, search } from "../search/search.ts";
 import { DAY_MS, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { integer } from "../text/value.ts";
-import { addressOf, omit, opportunityAddress } from "./addresses.ts";
 import { changesFields, chosenChanges, endOfDay, feedFilterOf, readEntries } from "./change-list.ts";
-import type { PageContext } from "./page.ts";
+import { addressOf, omit, opportunityAddress, type PageContext } from "./page.ts";
 import { findFields, type OwnFields, readSearchForm, type SearchForm } from "./search-form.tsx";
 
 type OutputContext = PageContext & { form: SearchForm; address: string };

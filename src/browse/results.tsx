@@ -7,7 +7,7 @@ import { listOpportunityEvents } from "../events/list.ts";
 import { applicantsInShort } from "../filter/applicants.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { awardsInWords } from "../opportunities/funding.ts";
-import { numberOf } from "../opportunities/number.ts";
+import { numberOf } from "../opportunities/opportunity.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";

@@ -17,9 +17,8 @@ import { withCommas } from "../text/counted.ts";
 import { type EpochMs, isDate } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { choice, type GivenValue } from "../text/value.ts";
-import { addressOf, omit } from "./addresses.ts";
 import { withBetween } from "./marks.tsx";
-import type { BrowsePage, BrowseSection, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, type BrowseSection, omit, type PageContext } from "./page.ts";
 
 /** The request of an address. `given` has the original texts, so that a wrong one can be corrected. */
 export type SearchForm = {

@@ -8,11 +8,10 @@ import { type LastChanges, listSources, newestPostedDates, recordsByLastChange }
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, dateAt, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
-import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { Fact } from "./marks.tsx";
 import { MONTHS_PATH } from "./months-page.tsx";
-import type { BrowsePage, PageContext } from "./page.ts";
+import { addressOf, type BrowsePage, type PageContext } from "./page.ts";
 import { DaysAgo, Relative } from "./times.tsx";
 
 const WEEK_MS = 7 * DAY_MS;

@@ -1,9 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The page with the addresses of a search for calendars and feed readers. */
 import { fieldNames } from "../filter/filter.ts";
-import { addressOf } from "./addresses.ts";
 import { Fact, Section } from "./marks.tsx";
-import type { BrowsePage } from "./page.ts";
+import { addressOf, type BrowsePage } from "./page.ts";
 
 export type Subscriptions = { ics: string; atom: string; csv: string };
 

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** Other uses of a search: files, a calendar, a feed, and a watch. */
 import { type FieldName, fieldNames } from "../filter/filter.ts";
-import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
+import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
 
 const ROWS = "1000";

@@ -1,7 +1,9 @@
 /** The change feed from a position on: continued by a cursor file, or followed as events are stored. */
+import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
+import { fingerprintOf } from "../../db/file-identity.ts";
 import { Failure } from "../../db/reason.ts";
-import { catalogMark } from "../../db/sqlite/file-mark.ts";
+import { fileNames } from "../../db/sqlite/open.ts";
 import { type FeedFilter, type FeedPosition, LostPositionError, latestPosition, positionAt, readFeed } from "../events/feed.ts";
 import { readCursorFile, saveCursorFile } from "../feed/cursor-file.ts";
 import type { Printer } from "../feed/printers.ts";
@@ -137,4 +139,10 @@ function commitNotice(directory: string): () => boolean {
     isSettled = isSame;
     return isDue;
   };
+}
+
+/** A text that changes with the catalog, which is not opened. Two commits within milliseconds may leave the same: read once more after it stayed the same. */
+function catalogMark(directory: string): string {
+  const path = join(directory, fileNames.catalog);
+  return [path, `${path}-wal`].map(fingerprintOf).join(" ");
 }

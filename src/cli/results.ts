@@ -3,7 +3,7 @@ import { agencyInShort } from "../agencies/understand.ts";
 import { applicantsInShort } from "../filter/applicants.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { doubtsOf, dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
-import { numberInWords } from "../opportunities/number.ts";
+import { numberInWords } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
 import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";

@@ -3,7 +3,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { type FeedEntry, type FeedFilter, readWindow } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { uuid5 } from "../opportunities/identity.ts";
-import { numberOf } from "../opportunities/number.ts";
+import { numberOf } from "../opportunities/opportunity.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";

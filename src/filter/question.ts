@@ -1,5 +1,5 @@
 /** Reads the words of a search, the same everywhere: what must be there, and what must not. No text is wrong. (E-150) */
-import { numberKeyOf } from "../opportunities/number.ts";
+import { numberKeyOf } from "../opportunities/opportunity.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { agenciesIn } from "./agency-words.ts";
 import { type Preference, preferencesIn } from "./preferences.ts";

@@ -2,8 +2,7 @@
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import { withParents } from "../agencies/table.ts";
-import { numberKeyOf, numberOf } from "../opportunities/number.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { numberKeyOf, numberOf, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import { stemOf } from "../text/words-of.ts";

@@ -1,6 +1,6 @@
-/** A format reads the files of one source. It knows nothing of databases, imports or HTTP. */
+/** A format turns the files of one source into drafts. It knows nothing of databases, imports or HTTP. */
+import type { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { Draft } from "./record.ts";
 
 /** Each call of `bytes` reads the file from its start, unpacked. A chunk is overwritten by the next. */
 export type Input = {
@@ -113,4 +113,28 @@ export type Format = {
   versions?: Versions;
   /** Throws if a file as a whole is not of this format. Nothing is imported then. */
   read: (inputs: readonly Input[], context: FormatContext) => AsyncIterable<Item>;
+};
+
+type Parts<T> = T extends readonly (infer Item)[] ? Parts<Item>[] : T extends object ? { [Name in keyof T]?: T[Name] | undefined } : T;
+
+type Given = Omit<Opportunity, "id" | "source" | "title" | "status" | "value_estimate" | "created_at" | "updated_at"> &
+  Omit<Sidecar, "attachments" | "due_dates">;
+
+/** An opportunity as a format or a line of `import records` describes it, by the fields of `Opportunity` and `Sidecar`. Dates have the upstream's own offset (D-28). */
+export type Draft = { [Name in keyof Given]?: Parts<Given[Name]> | undefined } & {
+  source: { code: string; name?: string | null; opportunity_id: string; url?: string | null };
+  title: string;
+  /** If absent, the status follows from the dates (D-37). */
+  status?: string | null | undefined;
+  status_until?: string | null | undefined;
+  archives_at?: string | null | undefined;
+  /** The source's statement; `status` and `status_display` of a stored record are the current values. */
+  stated?: { status: string | null; status_display: string | null };
+  attachments?:
+    | { name?: string | null; url?: string | null; kind?: string | null | undefined; size?: number | null | undefined }[]
+    | undefined;
+  due_dates?: { at: string; words?: string | null }[] | undefined;
+  /** Stays the same across amendments. If absent, it is the upstream id (D-30). */
+  lineage?: string;
+  earlier_ids?: string[] | undefined;
 };

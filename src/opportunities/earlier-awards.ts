@@ -7,8 +7,7 @@ import { parameter, query, selectFrom } from "../../db/query.ts";
 import { linkKeys } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
-import { numberKeyOf, numberOf } from "./number.ts";
-import { Opportunity, Sidecar, type WholeOpportunity } from "./opportunity.ts";
+import { numberKeyOf, numberOf, Opportunity, Sidecar, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
 import { beganAt, GOODS, isNextNumber, ROUND_MS, titleWordsOf, yearOf } from "./rounds.ts";
 

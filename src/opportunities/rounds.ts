@@ -1,8 +1,7 @@
 /** What tells rounds of one call from other calls: their numbers, titles and dates. */
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
-import { numberKeyOf } from "./number.ts";
-import type { WholeOpportunity } from "./opportunity.ts";
+import { numberKeyOf, type WholeOpportunity } from "./opportunity.ts";
 
 /** The least time between two rounds: the same goods may be bought twice in a month. */
 export const ROUND_MS = 150 * DAY_MS;

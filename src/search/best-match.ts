@@ -9,7 +9,7 @@ import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { idsIn, numbersAmong, wholeNumbersIn, withoutPhrases } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
-import { numberKeyOf } from "../opportunities/number.ts";
+import { numberKeyOf } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";

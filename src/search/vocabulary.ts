@@ -3,9 +3,9 @@
  * own and quoted words stay exact. How many records have a word is counted when the index is built; later words are only added. (E-65)
  */
 import type { Database } from "bun:sqlite";
+import { isWithinEdits } from "../text/closest.ts";
 import { stemOf } from "../text/words-of.ts";
 import { recordsOfAgency } from "./agencies.ts";
-import { nearestWord } from "./nearest-word.ts";
 
 export const WORD_TABLES = "create table words (word text primary key, stem text not null, records integer not null) without rowid";
 
@@ -75,4 +75,44 @@ export function addWords(sqlite: Database, words: ReadonlySet<string>): void {
 /** Tags begin with a character for private use. */
 function isTag(word: string): boolean {
   return /\p{Co}/u.test(word);
+}
+
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
+/** A word that fewer records have may be mistyped itself. */
+const RECORDS_MIN = 3;
+/** In a shorter word, changing two letters usually gives a different word. */
+const LONG = 8;
+
+/**
+ * The word that a mistyped one probably stands for; undefined if none is near. At distance 1 every possible spelling is looked up, some 500 of
+ * them, so a wrong first letter is found too. At distance 2, for long words, the words with the same two first letters are compared.
+ */
+export function nearestWord(sqlite: Database, word: string): string | undefined {
+  const known = "select word from words where word in (select value from json_each(?)) and records >= ? order by records desc limit 1";
+  const near = sqlite.query<{ word: string }, [string, number]>(known).get(JSON.stringify(spellingsNear(word)), RECORDS_MIN);
+  if (near !== null || word.length < LONG) return near?.word;
+  const similar =
+    "select word from words where word between ? and ? and length(word) between ? and ? and records >= ? order by records desc";
+  const beginning = word.slice(0, 2);
+  const rows = sqlite
+    .query<{ word: string }, [string, string, number, number, number]>(similar)
+    .iterate(beginning, `${beginning}\u{10ffff}`, word.length - 2, word.length + 2, RECORDS_MIN);
+  for (const row of rows) if (isWithinEdits(word, row.word, 2)) return row.word;
+  return undefined;
+}
+
+/** All texts at distance 1: a letter left out, swapped with the next one, replaced or added. */
+function spellingsNear(word: string): string[] {
+  const found = new Set<string>();
+  for (let at = 0; at <= word.length; at++) {
+    const [head, first, second, rest] = [word.slice(0, at), word.charAt(at), word.charAt(at + 1), word.slice(at + 2)];
+    if (second !== "") found.add(head + second + first + rest);
+    if (first !== "") found.add(head + second + rest);
+    for (const letter of LETTERS) {
+      found.add(head + letter + first + second + rest);
+      if (first !== "") found.add(head + letter + second + rest);
+    }
+  }
+  found.delete(word);
+  return [...found];
 }

@@ -1,5 +1,4 @@
 /** Admission of all requests but those of `/v1`: key, place in a queue, body, quota, turn, each within its limits. (E-170) */
-
 import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";
 import { Problem, problems } from "../http/problem.ts";
@@ -7,7 +6,7 @@ import { partsOf } from "../http/query-text.ts";
 import { sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
-import { type Route, routeOf } from "./routes.ts";
+import { MCP_PATH } from "./reader-process.ts";
 
 /** A request outside the API, with the data for its log line. */
 export type Arrival = {
@@ -193,4 +192,43 @@ function withEnd(response: Response, onEnd: () => void): Response {
     },
   });
   return new Response(body, response);
+}
+
+/** A route of `up` outside the API: its name in log and metrics, and its cost in uses of a key. */
+type Route = {
+  name: string | null;
+  /** Measured at 100,000 records, in multiples of the time for a page of results. */
+  uses: number;
+  isForPrograms: boolean;
+  isOpen: boolean;
+};
+
+const page = { uses: 1, isForPrograms: false, isOpen: false };
+const output = { ...page, isForPrograms: true };
+
+const OUTPUT_USES = 5;
+/** Up to 1,000 events, or 4 MiB: they are read in order, without a search. */
+const EVENTS_USES = 2;
+
+const table: readonly [pattern: RegExp, route: Route & { name: string }][] = [
+  [/^\/$/, { ...page, name: "pages:/" }],
+  [/^\/opportunities\/[^/]+$/, { ...page, name: "pages:/opportunities/{id}" }],
+  [/^\/(?:changes|deadlines|sources|sources\/quality|sources\/months|subscribe|status|sign-in|sign-out)$/, { ...page, name: "pages:$&" }],
+  [/^\/(?:find\.(?:json|csv|ics)|changes\.(?:json|csv|atom))$/, { ...output, name: "pages:$&", uses: OUTPUT_USES }],
+  [/^\/find\.openapi\.json$/, { ...output, name: "pages:$&" }],
+  [/^\/events\.json$/, { ...output, name: "pages:$&", uses: EVENTS_USES }],
+  [/^\/feeds\/.*\.(ics|csv|atom)$/, { ...output, name: "pages:/feeds/{token}.$1", uses: OUTPUT_USES }],
+  [/^\/following\.(?:ics|csv|atom)$/, { ...output, name: "pages:$&", uses: OUTPUT_USES }],
+  [/^\/(?:watches(?:\/new)?|follow(?:ing)?)$/, { ...page, name: "pages:$&" }],
+  [/^\/watches\/[\w-]+(\/search)?$/, { ...page, name: "pages:/watches/{name}$1" }],
+  [/^\/(sign-in|unsubscribe)\/[\w.-]+$/, { ...page, name: "pages:/$1/{token}" }],
+  [/^\/(style|icon|copy)-[0-9a-f]{12}\.(css|svg|js)$/, { ...page, name: "pages:/$1.$2", isOpen: true }],
+  [/^\/robots\.txt$/, { ...page, name: "pages:$&", isOpen: true }],
+  [/^\/mcp$/, { ...output, name: MCP_PATH }],
+];
+
+/** The route of a path; one without a name if there is none. */
+function routeOf(path: string): Route {
+  for (const [pattern, route] of table) if (pattern.test(path)) return { ...route, name: path.replace(pattern, route.name) };
+  return { ...page, isForPrograms: /\.(json|csv|ics|atom)$/.test(path), name: null };
 }

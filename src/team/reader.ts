@@ -1,5 +1,6 @@
 /** The reader renders what takes longer than a request to the API, on a socket of this user. The front has checked host and key. (E-67) */
-import type { CatalogDb } from "../../db/engine.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { catalogPerRequest, type DatabaseLocation, openWatchesIn } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
@@ -12,7 +13,6 @@ import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { channelHosts } from "../watch/member-channel.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
-import { takingTurns } from "./taking-turns.ts";
 
 type ReaderOptions = {
   socket: string;
@@ -92,4 +92,47 @@ async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): P
     return work(index);
   };
   return createMcpResponder({ data: { place: "the data of a server", withCatalog, withIndex }, now, onFailure });
+}
+
+const HELD_MAX_MS = 15;
+
+type Clock = () => number;
+
+let begun = 0;
+
+async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  if (clock() - begun < HELD_MAX_MS) return;
+  await nextTurn();
+  begun = clock();
+  signal?.throwIfAborted();
+}
+
+/**
+ * The catalog, whose requests take turns on their thread: one that held it for a while yields before its next statement. Throws once the signal is
+ * aborted. Its connection must be of one request: transactions stay open meanwhile. (E-170)
+ */
+export function takingTurns(catalog: CatalogDb, signal?: AbortSignal, clock: Clock = () => performance.now()): CatalogDb {
+  return {
+    ...catalog,
+    ...statementsInTurn(catalog, clock, signal),
+    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql, clock, signal) })),
+  };
+}
+
+function statementsInTurn(sql: CatalogSql, clock: Clock, signal: AbortSignal | undefined): Pick<CatalogSql, "get" | "all" | "each"> {
+  return {
+    get: async (...statement) => {
+      await letOthersGo(clock, signal);
+      return sql.get(...statement);
+    },
+    all: async (...statement) => {
+      await letOthersGo(clock, signal);
+      return sql.all(...statement);
+    },
+    each: async (query, values, take) =>
+      sql.each(query, values, async (rows) => {
+        await letOthersGo(clock, signal);
+        await take(rows);
+      }),
+  };
 }

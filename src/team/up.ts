@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { failureOf } from "../../db/reason.ts";
 import type { Access } from "../accounts/access.ts";
 import { readPagesSecret } from "../accounts/sealed.ts";
-import { ADDRESS_HEADER, FORM_HEADER, MEMBER_HEADER } from "../browse/addresses.ts";
+import { ADDRESS_HEADER, FORM_HEADER, MEMBER_HEADER } from "../browse/page.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";

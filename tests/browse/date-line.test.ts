@@ -5,7 +5,7 @@ import { Dates } from "../../src/browse/date-line.tsx";
 import { DueLine } from "../../src/browse/times.tsx";
 import { readHistory } from "../../src/events/history.ts";
 import { type MovedDeadline, movedDeadlines } from "../../src/events/moved-deadlines.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { dueOf } from "../../src/opportunities/due.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";

@@ -1,7 +1,7 @@
 /** `/events.json`: all events in the order of storing, and whole histories, page by page, on both engines. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventsResponse } from "../../src/browse/events-output.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, dropScratch, SECOND } from "../support/imports.ts";

@@ -1,7 +1,7 @@
 /** The text that is compared, the document and the sidecar equal what JSON.stringify writes for each of them. */
 import { expect, test } from "bun:test";
 import { type Content, contentOf, contentOfWhole, documentOf, render, sidecarOf, wholeOfContent } from "../../src/changes/content.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { validateRecord } from "../../src/import/validate.ts";
 import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";

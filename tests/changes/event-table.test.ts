@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { classify } from "../../src/changes/classify.ts";
 import { comparedFields, detect } from "../../src/changes/detect.ts";
 import { type Cause, ruleFor, rules } from "../../src/changes/rules.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { aContent } from "../support/contents.ts";
 
 type Row = [difference: string, field: string, before: unknown, after: unknown, event: string];

@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { Opportunity, Sidecar } from "../../src/opportunities/opportunity.ts";
 import { browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import ICAL from "ical.js";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { type CalendarEntry, calendarOf } from "../../src/feed/icalendar.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 

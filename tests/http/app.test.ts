@@ -1,6 +1,6 @@
 /** Numbers in names are rows of requests.tsv. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { type TestApi, testApi, testAssets } from "../support/api.ts";
 import { NOON } from "../support/imports.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";

@@ -1,10 +1,9 @@
 /** Contacts erased from a PostgreSQL that others read. */
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { SQL } from "bun";
-import type { Executor } from "../../db/postgres/client.ts";
-import { numbered } from "../../db/postgres/client.ts";
+import { type Executor, numbered } from "../../db/postgres/client.ts";
+import { rewriteTables } from "../../db/postgres/engine.ts";
 import { openPostgres } from "../../db/postgres/open.ts";
-import { rewriteTables } from "../../db/postgres/rewrite.ts";
 import type { Value } from "../../db/value.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";

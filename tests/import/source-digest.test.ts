@@ -1,9 +1,8 @@
 /** What was read from the same text before is not read again, and nothing is missed by that. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import type { Format, Item, LazyItem } from "../../src/import/format.ts";
+import type { Draft, Format, Item, LazyItem } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
-import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
 import { lines } from "../../src/text/lines.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";

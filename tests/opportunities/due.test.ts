@@ -1,6 +1,6 @@
 /** The one account of when an opportunity is due. Values are those of real records. */
 import { describe, expect, test } from "bun:test";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { type Due, dueInShort, dueInWords, dueOf, dueOnDay } from "../../src/opportunities/due.ts";
 import { NIH_DUE_DATES } from "../../src/opportunities/nih-due-dates.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";

@@ -2,8 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { factsOf } from "../../src/facts/facts.ts";
-import { numberOf } from "../../src/opportunities/number.ts";
-import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { numberOf, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readShown } from "../../src/past/whole.ts";
 import { browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";

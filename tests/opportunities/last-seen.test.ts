@@ -1,8 +1,8 @@
 /** What states no date is open only as long as its source still has it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { exportLines } from "../../src/export/records.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
-import type { Draft } from "../../src/import/record.ts";
 import { dueInWords, dueOf } from "../../src/opportunities/due.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";

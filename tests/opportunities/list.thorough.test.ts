@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { createDocuments } from "../../src/opportunities/documents.ts";
 import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";

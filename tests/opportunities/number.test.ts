@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { numberInWords, numberOf } from "../../src/opportunities/number.ts";
+import { numberInWords, numberOf } from "../../src/opportunities/opportunity.ts";
 import { aContent } from "../support/contents.ts";
 
 test.each([

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { contentOfWhole } from "../../src/changes/content.ts";
 import { detect } from "../../src/changes/detect.ts";
 import type { FeedEntry } from "../../src/events/feed.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { eachNetChange, type Period } from "../../src/past/net-changes.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -1,5 +1,5 @@
 /** A record in which nothing is wrong, and a fault for each rule of the report on the data. */
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { DAY, NOON } from "../support/imports.ts";
 
 export const at = (days: number) => new Date(NOON + days * DAY).toISOString();

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { qualityOf } from "../../src/quality/report.ts";
 import { dataRules } from "../../src/quality/rules.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
 import type { ListPage } from "../../src/opportunities/page.ts";
 import { createReadModel } from "../../src/opportunities/read-model.ts";

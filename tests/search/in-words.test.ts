@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { applicantsInShort } from "../../src/filter/applicants.ts";
 import type { Filter } from "../../src/filter/filter.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { search } from "../../src/search/search.ts";

@@ -1,8 +1,7 @@
 /** What a mistyped word probably stands for. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { nearestWord } from "../../src/search/nearest-word.ts";
-import { WORD_TABLES } from "../../src/search/vocabulary.ts";
+import { nearestWord, WORD_TABLES } from "../../src/search/vocabulary.ts";
 
 const sqlite = new Database(":memory:", { strict: true });
 sqlite.run(WORD_TABLES);

@@ -1,6 +1,6 @@
 /** What can be applied for is counted by opportunity, whatever number of sources have it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { LETTER } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";

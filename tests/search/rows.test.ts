@@ -1,7 +1,7 @@
 /** Of several records of one opportunity, lists show one. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, readFilter } from "../../src/filter/filter.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";

@@ -1,8 +1,7 @@
 /** What is like an opportunity, in all records of `tests/data`, and the rounds of a call. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { numberOf } from "../../src/opportunities/number.ts";
-import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { numberOf, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { groupsOf } from "../../src/search/find.ts";

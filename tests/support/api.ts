@@ -7,7 +7,7 @@ import { setPlan } from "../../src/accounts/plan.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { StaticFile } from "../../src/http/call.ts";
 import { staticFiles } from "../../src/http/docs.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
 import { addSource } from "../../src/sources/source.ts";

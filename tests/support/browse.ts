@@ -2,7 +2,7 @@
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { serveBrowse } from "../../src/browse/serve.ts";
 import type { Listener } from "../../src/http/listen.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { keepOpen } from "../../src/search/kept-open.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";

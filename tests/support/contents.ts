@@ -1,6 +1,6 @@
 /** Builders for tests of change detection, which compares the validated content of two records. */
 import type { Content } from "../../src/changes/content.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { validateRecord } from "../../src/import/validate.ts";
 import { anOpportunity } from "./records.ts";
 

@@ -4,7 +4,7 @@ import { openWatchesIn } from "../../db/open.ts";
 import { openState } from "../../db/sqlite/open.ts";
 import { allowMembers } from "../../src/accounts/members.ts";
 import type { Tokens } from "../../src/accounts/sealed.ts";
-import { FORM_HEADER, MEMBER_HEADER } from "../../src/browse/addresses.ts";
+import { FORM_HEADER, MEMBER_HEADER } from "../../src/browse/page.ts";
 import { formHeader } from "../../src/browse/watch-fields.tsx";
 import { latestPosition } from "../../src/events/feed.ts";
 import type { SearchFile } from "../../src/search/search-file.ts";

@@ -1,8 +1,8 @@
 /** Every page and mail of the pictures, over fixed data with a fixed clock. */
 import { openWatchesIn } from "../../db/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { ADDRESS_HEADER } from "../../src/browse/addresses.ts";
 import { createBrowseApp } from "../../src/browse/app.tsx";
+import { ADDRESS_HEADER } from "../../src/browse/page.ts";
 import { pageFiles, pageResponse } from "../../src/browse/response.tsx";
 import { subscribePage } from "../../src/browse/subscribe-page.tsx";
 import { readHistory } from "../../src/events/history.ts";

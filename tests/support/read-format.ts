@@ -1,8 +1,7 @@
 /** Reads files with one format, without a catalog: inputs from real files or texts, and the drafts and reasons that result. */
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Format, Input, Item, LazyItem, VersionItem } from "../../src/import/format.ts";
+import type { Draft, Format, Input, Item, LazyItem, VersionItem } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/readers/input.ts";
-import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
 import { openStaging } from "../../src/import/staging.ts";
 import { Rejection, rejectionOf, validateRecord } from "../../src/import/validate.ts";

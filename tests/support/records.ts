@@ -4,7 +4,7 @@ import { atNextInstant, insertRecord, updateRecord } from "../../src/changes/com
 import { prepareRecord } from "../../src/changes/content.ts";
 import { decideImport } from "../../src/changes/decide.ts";
 import { findStored } from "../../src/changes/stored.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { validateRecord } from "../../src/import/validate.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 

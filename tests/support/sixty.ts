@@ -1,7 +1,7 @@
 /** Sixty records, in pairs with the same instant, and twelve events of one record. They come from four sources; one of those is not a named source. */
 import { insertEvent } from "../../src/changes/commit.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
 import { programTypes, statuses } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";

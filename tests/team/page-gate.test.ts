@@ -6,7 +6,6 @@ import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret, sealedTokens } from "../../src/accounts/sealed.ts";
 import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
-
 import { type TestApi, testApi } from "../support/api.ts";
 
 const ORIGIN = "http://pages.example:8080";

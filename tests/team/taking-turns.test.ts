@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { takingTurns } from "../../src/team/taking-turns.ts";
+import { takingTurns } from "../../src/team/reader.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 

@@ -1,7 +1,7 @@
 /** A change that two records of one opportunity have is told once, by the feed and by a watch. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type FeedFilter, readFeed, readWindow } from "../../src/events/feed.ts";
-import type { Draft } from "../../src/import/record.ts";
+import type { Draft } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { engines } from "../support/engines.ts";
 import { dropScratch, SECOND } from "../support/imports.ts";

@@ -1,10 +1,12 @@
 /** `fundfeed check`: check the databases and every rule that their records must follow. */
-import type { CatalogDb, StateDb } from "../../../db/engine.ts";
+import { sql } from "drizzle-orm";
+import type { CatalogDb, Engine, StateDb } from "../../../db/engine.ts";
 import { NoData } from "../../../db/opening.ts";
-import { schemas } from "../../../db/postgres/migrate.ts";
+import { postgresMigrations, schemas } from "../../../db/postgres/migrate.ts";
+import { query } from "../../../db/query.ts";
 import { reasonOf } from "../../../db/reason.ts";
+import { migrations } from "../../../db/sqlite/migrate.ts";
 import { fileNames } from "../../../db/sqlite/open.ts";
-import { findSchemaVersion } from "../../../db/version.ts";
 import { checkCatalog, type Fault } from "../../changes/check.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
@@ -69,4 +71,11 @@ async function inspect(where: string, db: CatalogDb | StateDb, checkContent: () 
   const { applied, known } = await findSchemaVersion(db);
   if (applied < known) return { faults: damage, older: `created by an older version of fundfeed (schema ${applied} of ${known})` };
   return { faults: damage.length > 0 ? damage : await checkContent() };
+}
+
+const countMigrations = query({}, () => sql<{ count: number }>`select count(*) as count from migrations`);
+
+async function findSchemaVersion(db: Engine<"catalog" | "state">): Promise<{ applied: number; known: number }> {
+  const all = db.dialect.name === "SQLite" ? migrations : postgresMigrations;
+  return { applied: (await db.get(countMigrations))?.count ?? 0, known: all[db.name].length };
 }

@@ -1,8 +1,7 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. `show --similar` prints them, too. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { dueOf, dueOnDay } from "../../opportunities/due.ts";
-import { numberInWords } from "../../opportunities/number.ts";
-import { Opportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { numberInWords, Opportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { statusInWords } from "../../opportunities/status.ts";
 import { UNLIMITED } from "../../search/budget.ts";
 import { findSimilar, type Round, type Similar } from "../../search/similar.ts";

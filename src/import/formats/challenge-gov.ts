@@ -2,9 +2,8 @@
 import { parseInstant } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Format } from "../format.ts";
+import type { Draft, Format } from "../format.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
-import type { Draft } from "../record.ts";
 import { elementsOf, itemsOf, type ReadItem, rejected } from "./items.ts";
 
 const SOURCE = "CHALLENGE_GOV";

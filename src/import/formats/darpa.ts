@@ -3,10 +3,9 @@ import { opportunityId } from "../../opportunities/identity.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item } from "../format.ts";
+import type { Draft, Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
-import type { Draft } from "../record.ts";
 import { distinct, elementsOf, faultWithout, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "DARPA";

@@ -8,12 +8,11 @@ import { dateInstant, easternAt, easternDate } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { type JsonObject, objectOf, objectsOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item } from "../format.ts";
+import type { Draft, Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { csvRows } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
-import type { Draft } from "../record.ts";
 import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed, saysTheSame } from "./items.ts";
 
 const SOURCE = "DSIP";

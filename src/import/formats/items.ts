@@ -2,9 +2,8 @@
 import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
+import type { Draft, Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
 import { naming } from "../readers/input.ts";
-import type { Draft } from "../record.ts";
 
 /** An element of a file, or why it is none. A row of a CSV file has its text. */
 export type FoundElement<Raw = JsonObject> =

@@ -2,10 +2,9 @@
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Format, FormatContext } from "../format.ts";
+import type { Draft, Format, FormatContext } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
-import type { Draft } from "../record.ts";
 import { elementsOf, faultWithout, itemsOf, type ReadItem, rejected } from "./items.ts";
 
 const SOURCE = "NASA_NSPIRES";

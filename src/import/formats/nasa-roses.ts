@@ -2,10 +2,9 @@
 
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
-import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import type { Draft, Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
 import { wholeText } from "../readers/input.ts";
-import type { Draft } from "../record.ts";
 import { elementsOf, joined, rejected } from "./items.ts";
 
 const SOURCE = "NASA_ROSES";

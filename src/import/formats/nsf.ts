@@ -2,10 +2,9 @@
 import { ANYTIME_NOTE, LETTER } from "../../opportunities/opportunity.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item } from "../format.ts";
+import type { Draft, Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
-import type { Draft } from "../record.ts";
 import { distinct, dueDates, elementsOf, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "NSF";

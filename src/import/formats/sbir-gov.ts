@@ -5,11 +5,10 @@ import { type Agency, agencyByCode, isWithin } from "../../agencies/table.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, objectsOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
+import type { Draft, Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { csvRows } from "../readers/csv-rows.ts";
 import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
-import type { Draft } from "../record.ts";
 import { sameOrganization } from "./grants-gov/same.ts";
 import { dueDates, elementsOf, type FoundElement, joined, renamed, saysTheSame } from "./items.ts";
 

@@ -11,8 +11,7 @@ import {
 import { factsOf } from "../../facts/facts.ts";
 import { dueInWords, dueOf } from "../../opportunities/due.ts";
 import { EarlierAward } from "../../opportunities/earlier-awards.ts";
-import { numberOf } from "../../opportunities/number.ts";
-import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { numberOf, Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/as-of.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Draft } from "../../../src/import/format.ts";
 import { dsip } from "../../../src/import/formats/dsip.ts";
 import { csvRows } from "../../../src/import/readers/csv-rows.ts";
-import type { Draft } from "../../../src/import/record.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 import { describeReal, EXCERPTS } from "../../support/real-data.ts";
 

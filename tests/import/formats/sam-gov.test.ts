@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Draft } from "../../../src/import/format.ts";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
-import type { Draft } from "../../../src/import/record.ts";
 import { aCatalog, dropScratch } from "../../support/imports.ts";
 import { countBy, readFormat, realInput, statedAt, textInput } from "../../support/read-format.ts";
 import { describeReal, EXCERPTS } from "../../support/real-data.ts";

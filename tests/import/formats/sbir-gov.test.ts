@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkCatalog } from "../../../src/changes/check.ts";
+import type { Draft } from "../../../src/import/format.ts";
 import { sbirGov } from "../../../src/import/formats/sbir-gov.ts";
-import type { Draft } from "../../../src/import/record.ts";
 import { aCatalog, dropScratch } from "../../support/imports.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 import { realFile, realPath, testReal } from "../../support/real-data.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Draft } from "../../../src/import/format.ts";
 import { simplerGrantsGov } from "../../../src/import/formats/simpler-grants-gov.ts";
-import type { Draft } from "../../../src/import/record.ts";
 import { bytesOf, countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 
 const EXPORT = "simpler-grants-gov/grants-search-20260617.csv";

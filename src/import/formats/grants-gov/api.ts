@@ -5,9 +5,8 @@
 import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { startOfEasternDate, writtenDate } from "../../../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, objectsOf, textOf } from "../../../text/json-value.ts";
-import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
+import type { Draft, FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
 import { jsonObjects, wholeDocument } from "../../readers/json-elements.ts";
-import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
 import { applicantCodes, type Coded, type Codes, fundingInstruments, GRANTS_GOV, labelOf, pageUrlOf, readListings } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant, isOver } from "./grant.ts";

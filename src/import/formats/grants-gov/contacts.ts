@@ -1,6 +1,6 @@
 /** Contacts of a grant. Grants.gov has them as a text of any form: all of it is kept, split into one contact for each e-mail address. */
 import { decodeEntities, plainText } from "../../../text/plain-text.ts";
-import type { Draft } from "../../record.ts";
+import type { Draft } from "../../format.ts";
 
 /** A person's name and number, an address, and a text that may hold all of these, also of several people. */
 export type StatedContact = { name: string; email: string; phone: string; text: string };

@@ -1,13 +1,11 @@
 /** A grant with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
 
 import { easternDate, easternInstant, endOfEasternDate, writtenDate } from "../../../text/eastern.ts";
-import type { EpochMs } from "../../../text/instant.ts";
-import { isDate } from "../../../text/instant.ts";
+import { type EpochMs, isDate } from "../../../text/instant.ts";
 import { textOf } from "../../../text/json-value.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
-import type { FormatContext } from "../../format.ts";
+import type { Draft, FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
-import type { Draft } from "../../record.ts";
 import { distinct, joined } from "../items.ts";
 import type { Coded } from "./codes.ts";
 import { contactsOf, type StatedContact } from "./contacts.ts";

@@ -3,7 +3,7 @@ import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";
 import { decodeEntities } from "../../../text/plain-text.ts";
 import { hasSameItems } from "../../../text/same-items.ts";
-import type { Draft } from "../../record.ts";
+import type { Draft } from "../../format.ts";
 import { saysTheSame } from "../items.ts";
 
 type Layout = {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import type { Draft } from "../../../../src/import/format.ts";
 import { grantsGov } from "../../../../src/import/formats/grants-gov/extract.ts";
-import type { Draft } from "../../../../src/import/record.ts";
 import { aCatalog, dropScratch } from "../../../support/imports.ts";
 import { countBy, megabytesOf, readFormat, realInput, statedAt, textInput } from "../../../support/read-format.ts";
 
