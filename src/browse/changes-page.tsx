@@ -8,8 +8,8 @@ import { unendedStatuses } from "../opportunities/status.ts";
 import { type Budget, searchBudget } from "../search/budget.ts";
 import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
+import { counted, withCommas } from "../text/in-words.ts";
 import { DAY_MS, dateAt, dateOf, type EpochMs, formatInstant } from "../text/instant.ts";
 import { isRelativeMoment, PAST, readMoment } from "../text/moment.ts";
 import {

@@ -2,7 +2,7 @@
 /** Charts as inline SVG. Each has its numbers as text, too. */
 import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { FoldedTable, SeverityMark } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];

@@ -3,9 +3,9 @@
 import type { MovedDeadline } from "../events/moved-deadlines.ts";
 import type { Due } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { counted } from "../text/counted.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { easternAt } from "../text/eastern.ts";
+import { counted } from "../text/in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { cutText, Section } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";

@@ -5,7 +5,7 @@ import { OpportunityEvent } from "../events/event.ts";
 import { type FeedPosition, LostPositionError, latestPosition } from "../events/feed.ts";
 import { type BulkPage, type HistoryPosition, readHistories, readStored } from "../events/in-bulk.ts";
 import { BadCursor, type CursorKey, decodePlace, encodePlace } from "../search/cursor.ts";
-import { BadValue } from "../text/bad-value.ts";
+import { BadValue } from "../text/read-value.ts";
 import { nullable, object } from "../text/schema.ts";
 import { UUID } from "../text/uuid.ts";
 import { integer } from "../text/value.ts";

@@ -5,7 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { buildOf, openSearchFileToRead, type SearchFile } from "../search/search-file.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import type { BrowsePage } from "./page.ts";
 
 export type IndexProgress = { done: number; total: number };

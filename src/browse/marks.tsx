@@ -5,7 +5,7 @@ import { type Severity, severities } from "../events/event.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { statusThere } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { counted, withCommas } from "../text/counted.ts";
+import { counted, withCommas } from "../text/in-words.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, omit, opportunityAddress, type UrlQuery } from "./page.ts";
 

@@ -4,7 +4,7 @@
 import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { listSources } from "../sources/source.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { FoldedTable, withBetween } from "./marks.tsx";
 import { type BrowsePage, opportunityAddress, type PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";

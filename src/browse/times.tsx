@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
 import { type Due, dueParts, isDueSoon } from "../opportunities/due.ts";
-import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords, whenInWords } from "../text/date-in-words.ts";
+import { capitalized } from "../text/in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 

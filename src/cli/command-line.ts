@@ -4,8 +4,7 @@ import { sentenceOf, UsageFailure } from "../../db/reason.ts";
 import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { nonBlank } from "./arguments.ts";
-import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
+import { type Cli, type CommandEntry, type CommandGroup, newCommand, nonBlank } from "./command.ts";
 import { commands, modules } from "./commands.ts";
 
 const HELP_WIDTH = 80;

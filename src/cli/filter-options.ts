@@ -2,12 +2,11 @@
 import { Option } from "commander";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { readText } from "../runtime/read-text.ts";
-import { BadValue } from "../text/bad-value.ts";
 import { closest } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
-import { parserOf } from "./arguments.ts";
-import type { CliCommand } from "./command.ts";
+import { BadValue } from "../text/read-value.ts";
+import { type CliCommand, parserOf } from "./command.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
 

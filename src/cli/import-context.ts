@@ -7,7 +7,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import type { ImportContext, ImportOutcome, ImportProgress } from "../import/context.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { counted, withCommas } from "../text/counted.ts";
+import { counted, withCommas } from "../text/in-words.ts";
 import type { CliCommand, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 

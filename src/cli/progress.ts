@@ -1,8 +1,7 @@
 /** Progress of long work: the step, how much is done, the time left and the rate, on a line of the terminal. */
 
 import type { Machine } from "../runtime/machine.ts";
-import { shortNumber } from "../text/counted.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration, shortNumber } from "../text/in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./output.ts";
 

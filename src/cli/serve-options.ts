@@ -3,8 +3,7 @@ import { type LogFormat, logFormats, logLevels } from "../monitoring/log.ts";
 import { isRedisAddress } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../server/options.ts";
-import { publicBaseUrl, wholeNumber } from "./arguments.ts";
-import { type CliCommand, requirePostgresAddress } from "./command.ts";
+import { type CliCommand, publicBaseUrl, requirePostgresAddress, wholeNumber } from "./command.ts";
 
 /** As commander reads them. */
 export type GivenServeOptions = Omit<ServeOptions, "logFormat"> & { logFormat?: LogFormat };

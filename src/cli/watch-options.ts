@@ -3,7 +3,7 @@ import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";
 import type { Filter } from "../filter/filter.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { type Matching, watchedInWords } from "../watch/matching.ts";
 import type { Watch, WatchStatus } from "../watch/watch.ts";

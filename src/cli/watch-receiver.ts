@@ -13,8 +13,7 @@ import { receiverName } from "../watch/send.ts";
 import { smtpServer } from "../watch/smtp.ts";
 import { changeTypes, isOfMember, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
-import { parserBy, parserOfList, plainHttpUrl, typesAmong } from "./arguments.ts";
-import type { CliCommand } from "./command.ts";
+import { type CliCommand, parserBy, parserOfList, plainHttpUrl, typesAmong } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
 type Kind = (typeof receivers)[number];

@@ -3,10 +3,9 @@
 import { amountInWords, cutMoney, fundingInWords, isAmount, moneyPartsOf, repeatsAmounts } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { taxonomyInWords } from "../opportunities/taxonomy.ts";
-import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, isDecimal } from "../text/decimal.ts";
-import { durationInWords } from "../text/duration.ts";
+import { counted, durationInWords } from "../text/in-words.ts";
 import { minuteOf } from "../text/instant.ts";
 import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";

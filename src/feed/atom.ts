@@ -5,7 +5,7 @@ import { entryInWords } from "../events/in-words.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { numberOf } from "../opportunities/opportunity.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
-import { capitalized } from "../text/capitalized.ts";
+import { capitalized } from "../text/in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import { type Printer, standingOf } from "./printers.ts";

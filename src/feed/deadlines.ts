@@ -13,7 +13,7 @@ import { readDuplicates } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { capitalized } from "../text/capitalized.ts";
+import { capitalized } from "../text/in-words.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 import { ellipsized } from "../text/quoted.ts";

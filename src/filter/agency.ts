@@ -3,8 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";
 import { agencyInWords, codesMeant, valuesIn } from "../agencies/understand.ts";
-import { BadValue } from "../text/bad-value.ts";
-import { ITEMS_MAX } from "../text/read-value.ts";
+import { BadValue, ITEMS_MAX } from "../text/read-value.ts";
 import { agencyCodeOf, publishedWords } from "./columns.ts";
 import { type Condition, type Field, readPlain } from "./kinds.ts";
 

@@ -2,12 +2,12 @@
 import { Failure } from "../../db/reason.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
-import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { readMoment } from "../text/moment.ts";
+import { BadValue } from "../text/read-value.ts";
 import { agencyField } from "./agency.ts";
 import { applicantKinds, codesOfKind } from "./applicants.ts";
 import { columns, instantCell } from "./columns.ts";

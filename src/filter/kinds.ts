@@ -1,14 +1,13 @@
 /** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. (E-136) */
 import { Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { BadValue } from "../text/bad-value.ts";
-import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import { decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
+import { capitalized } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
-import { readItems, shownValue, textReader } from "../text/read-value.ts";
+import { BadValue, readItems, shownValue, textReader } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { UUID } from "../text/uuid.ts";
 import { type GivenValue, momentText } from "../text/value.ts";

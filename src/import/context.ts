@@ -1,7 +1,7 @@
 /** What an import works with: its options, opened files, staging, rejects and lock. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure, failureWith, messageOf } from "../../db/reason.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";

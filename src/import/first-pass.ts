@@ -8,7 +8,7 @@ import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant }
 import { contradictions } from "../opportunities/contradictions.ts";
 import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
-import { counted } from "../text/counted.ts";
+import { counted } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { advance, type ImportContext, type ImportKind, type ImportOptions, shareRead } from "./context.ts";

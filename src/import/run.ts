@@ -35,7 +35,7 @@ import { clockedAt } from "../opportunities/clock.ts";
 import { acrossLayouts, forgetSeen, isLongUnseen, listSightings, noteSeen, noteSeenIn, type Sighting } from "../opportunities/last-seen.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { noteChange } from "../sources/news.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";

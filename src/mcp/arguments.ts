@@ -2,11 +2,10 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
-import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
-import { shownValue, textReader } from "../text/read-value.ts";
+import { BadValue, shownValue, textReader } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import type { GivenValue } from "../text/value.ts";
 

@@ -1,8 +1,8 @@
 /** MCP over Streamable HTTP, without sessions. Keys, hosts and sizes were checked before. (E-67) */
 import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Failure } from "../../db/reason.ts";
-import { BadValue } from "../text/bad-value.ts";
 import { objectOf, parseJson } from "../text/json-value.ts";
+import { BadValue } from "../text/read-value.ts";
 import { faultOfRequest, idOfMessage } from "./requests.ts";
 import { type Serving, serverFactory } from "./server.ts";
 

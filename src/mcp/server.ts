@@ -14,12 +14,11 @@ import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import type { ToolData, ToolRequest } from "./data.ts";
 import { statement } from "./results.ts";
 import { tools } from "./tools/all.ts";
 import { getTool } from "./tools/get.ts";
 import { NoOpportunity } from "./tools/the-opportunity.ts";
-import type { Tool } from "./tools/tool.ts";
+import type { Tool, ToolData, ToolRequest } from "./tools/tool.ts";
 
 export type Serving = {
   data: ToolData;

@@ -7,7 +7,7 @@ import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/bac
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { Failure, messageOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { publicUrl, requestFailure } from "../text/request-failure.ts";
 

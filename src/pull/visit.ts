@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { parseBounded } from "../../clients/typescript/src/json-scan.ts";
 import { Failure } from "../../db/reason.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type FileValidators, type Net } from "./download.ts";

@@ -6,7 +6,7 @@ import { agencyInWords, codesMeant } from "../agencies/understand.ts";
 import { needleOf } from "../filter/agency.ts";
 import { publishedWords } from "../filter/columns.ts";
 import { listPublishedAgencies } from "../sources/published-agencies.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { quoted } from "../text/quoted.ts";
 import { countByAgency } from "./agencies.ts";
 import type { SearchFile } from "./search-file.ts";

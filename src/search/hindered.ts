@@ -1,7 +1,7 @@
 /** How many opportunities cannot be applied for although their sources call them open, and why. (E-205) */
 import { type Obstacle, obstacles } from "../opportunities/obstacle.ts";
 import { openStatuses } from "../opportunities/status.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import { COUNTED_MAX } from "./candidates.ts";
 import type { SearchFile } from "./search-file.ts";
 

@@ -4,7 +4,7 @@
  */
 import { codesOfKind, IN_WORDS } from "../filter/applicants.ts";
 import type { Filter } from "../filter/filter.ts";
-import { counted } from "../text/counted.ts";
+import { counted } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Budget } from "./budget.ts";
 import { COUNTED_MAX } from "./candidates.ts";

@@ -1,6 +1,6 @@
 /** Counts shown with the results: how many have each status, source, department and type, and, if nothing is found, which filters to drop. */
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
-import { withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { lookFor } from "./best-match.ts";
 import type { Budget } from "./budget.ts";

@@ -1,8 +1,7 @@
 /** How a question was understood, and what answers it, in sentences for people and agents. */
 import { agencyInWords } from "../agencies/understand.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
-import { capitalized } from "../text/capitalized.ts";
-import { withCommas } from "../text/counted.ts";
+import { capitalized, withCommas } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { quoted } from "../text/quoted.ts";
 import type { Preferred } from "./preferred.ts";

@@ -4,7 +4,7 @@ import { messageOf } from "../../db/reason.ts";
 import { counter, type Family, gauge } from "../monitoring/families.ts";
 import { type ChildProcess, startChild } from "../runtime/supervise.ts";
 import { WITHOUT_FTL } from "../runtime/without-ftl.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/in-words.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import type { JobState, RunResult } from "./job-file.ts";
 

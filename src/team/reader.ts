@@ -6,7 +6,7 @@ import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { type IndexProgress, indexOfOthers, isProgress, progressInWords } from "../browse/index-being-built.tsx";
 import { pathAndQuery } from "../http/query-text.ts";
-import type { ToolData } from "../mcp/data.ts";
+import type { ToolData } from "../mcp/tools/tool.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";

@@ -3,7 +3,7 @@
 import { Fact } from "../browse/marks.tsx";
 import { pageResponse } from "../browse/response.tsx";
 import { Relative } from "../browse/times.tsx";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/in-words.ts";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";
 

@@ -9,7 +9,7 @@ import { upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { type Addition, serve } from "../server/serve.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/in-words.ts";
 import { memberMailing } from "../watch/member-mail.ts";
 import { createAdmission, type Forward } from "./admission.ts";
 import { createFront } from "./front.ts";

@@ -1,8 +1,8 @@
 /** Moments as people write them: 7d, -12h, monday, 2026-12-31. Every door reads them here, by what the field declares, but the API. (E-136) */
-import { BadValue } from "./bad-value.ts";
 import { timeInWords } from "./date-in-words.ts";
 import { easternDate, easternDateBefore, startOfEasternDate } from "./eastern.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS, parseStoredMs } from "./instant.ts";
+import { BadValue } from "./read-value.ts";
 
 type MomentForm = "duration" | "day" | "date" | "timestamp" | "all";
 

@@ -1,6 +1,4 @@
 /** Reads values that a person or a program gives. Each reader throws a BadValue that says what it must be. No package: every start loads it. */
-
-import { BadValue } from "./bad-value.ts";
 import { didYouMean } from "./closest.ts";
 import { ellipsized } from "./quoted.ts";
 
@@ -54,3 +52,5 @@ export function readInteger(min: number, max: number): (given: unknown) => numbe
     throw new BadValue(`must be a whole number from ${min} to ${max}`);
   };
 }
+
+export class BadValue extends Error {}

@@ -1,6 +1,6 @@
 /** Times relative to now, for people. */
-import { counted } from "./counted.ts";
 import { easternDate } from "./eastern.ts";
+import { counted } from "./in-words.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "./instant.ts";
 
 const units = [

@@ -2,9 +2,8 @@
 import { entryInWords } from "../events/in-words.ts";
 import { briefFacts } from "../facts/facts.ts";
 import type { Due } from "../opportunities/due.ts";
-import { capitalized } from "../text/capitalized.ts";
-import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dayWithoutHour, weekdayInWords, whenInWords } from "../text/date-in-words.ts";
+import { capitalized, counted, withCommas } from "../text/in-words.ts";
 import { DAY_MS, dateAt } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";

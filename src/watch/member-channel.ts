@@ -5,7 +5,7 @@
 import { Failure, messageOf } from "../../db/reason.ts";
 import { sealedTokens } from "../accounts/sealed.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { BadValue } from "../text/bad-value.ts";
+import { BadValue } from "../text/read-value.ts";
 import { DeliveryError } from "./attempts.ts";
 import type { ChannelReceiver, HttpReceiver } from "./watch.ts";
 

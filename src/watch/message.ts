@@ -9,8 +9,8 @@ import type { Filter } from "../filter/filter.ts";
 import { Due } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt } from "../opportunities/related.ts";
-import { withCommas } from "../text/counted.ts";
 import { cutTo, jsonBytes } from "../text/cut.ts";
+import { withCommas } from "../text/in-words.ts";
 import { isObject } from "../text/json-value.ts";
 import { nullable, object } from "../text/schema.ts";
 

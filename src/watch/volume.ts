@@ -1,7 +1,7 @@
 /** Estimates how many mails a search would have sent recently, so that people know before they save it. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { readWindow, type WindowPosition } from "../events/feed.ts";
-import { counted } from "../text/counted.ts";
+import { counted } from "../text/in-words.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS, parseInstantMs } from "../text/instant.ts";
 import type { WatchDefinition } from "./watch.ts";
 

@@ -1,7 +1,7 @@
 /** The form of a member's watch, besides its search. One declaration of each field says how it is labelled, shown, read and refused. */
 import type { Severity } from "../events/event.ts";
-import { BadValue } from "../text/bad-value.ts";
-import { capitalized } from "../text/capitalized.ts";
+import { capitalized } from "../text/in-words.ts";
+import { BadValue } from "../text/read-value.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { findZone } from "../text/zone-name.ts";
 import { readChannel, sealChannel } from "./member-channel.ts";

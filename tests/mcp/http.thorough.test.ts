@@ -1,8 +1,8 @@
 /** `/mcp` of `up`: the official client over HTTP in both revisions, the same key and quota as the API, and the same results as `fundfeed mcp`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { ToolData } from "../../src/mcp/data.ts";
 import { createMcpResponder } from "../../src/mcp/http.ts";
+import type { ToolData } from "../../src/mcp/tools/tool.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { dropScratch } from "../support/imports.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dateInWords, timeInWords, weekdayInWords } from "../../src/text/date-in-words.ts";
-import { durationInWords } from "../../src/text/duration.ts";
+import { durationInWords } from "../../src/text/in-words.ts";
 
 test("dateInWords() keeps the date as published, unless a zone is given", () => {
   expect(dateInWords("2026-03-03T23:59:59-05:00")).toBe("Mar 3, 2026");

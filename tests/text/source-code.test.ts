@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sourceCodes } from "../../src/cli/arguments.ts";
+import { sourceCodes } from "../../src/cli/command.ts";
 import { fields } from "../../src/filter/filter.ts";
 import { listParameter } from "../../src/http/parameter-kinds.ts";
 import { sourceCode } from "../../src/mcp/arguments.ts";

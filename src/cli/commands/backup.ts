@@ -6,7 +6,7 @@ import { type BackedUp, type BackupReport, backUp, restore } from "../../../db/s
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { counted, withCommas } from "../../text/counted.ts";
+import { counted, withCommas } from "../../text/in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { pauseOwned } from "../../watch/watches.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";

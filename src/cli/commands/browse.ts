@@ -6,8 +6,7 @@ import type { Machine } from "../../runtime/machine.ts";
 import { type KeptOpen, keepOpen } from "../../search/kept-open.ts";
 import { originOf } from "../../server/addresses.ts";
 import { drain, watchStopSignals } from "../../server/signals.ts";
-import { wholeNumber } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, wholeNumber } from "../command.ts";
 import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 
 /** Next to the API's 8080, so that both run on one machine. */

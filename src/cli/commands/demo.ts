@@ -13,8 +13,7 @@ import { keepOpen } from "../../search/kept-open.ts";
 import { openSearchFile } from "../../search/search-file.ts";
 import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
-import { wholeNumber } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, wholeNumber } from "../command.ts";
 import { readSample } from "../demo-sample.ts" with { type: "macro" };
 import { startBrowse } from "./browse.ts";
 

@@ -5,13 +5,12 @@ import type { PrintedDifferences } from "../../feed/printers.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
-import { withCommas } from "../../text/counted.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
+import { withCommas } from "../../text/in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { AS_OF, SINCE } from "../../text/moment.ts";
-import { momentOption } from "../arguments.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
-import type { CliCommand, CommonOptions } from "../command.ts";
+import { type CliCommand, type CommonOptions, momentOption } from "../command.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { wrapped } from "../output.ts";
 

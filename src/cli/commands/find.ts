@@ -21,12 +21,10 @@ import {
   type Understood,
 } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
-import { capitalized } from "../../text/capitalized.ts";
-import { withCommas } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import { capitalized, withCommas } from "../../text/in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
-import { refuseValue, wholeNumber } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, refuseValue, wholeNumber } from "../command.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,

@@ -4,8 +4,7 @@ import { get as getSecurely } from "node:https";
 import { Failure } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { noResponse, requestFailure } from "../../text/request-failure.ts";
-import { apiBaseUrl } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { apiBaseUrl, type CliCommand } from "../command.ts";
 
 const URL_HELP = "base URL of the server (default: port FUNDFEED_PORT or 8080 of this machine, with TLS if FUNDFEED_TLS_CERT is set)";
 const TIMEOUT_MS = 2000;

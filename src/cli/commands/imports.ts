@@ -1,10 +1,9 @@
 /** `fundfeed imports list`: list imports with their files. */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { type FileDigest, listImports, type Summary } from "../../import/import-log.ts";
-import { counted, withCommas } from "../../text/counted.ts";
+import { counted, withCommas } from "../../text/in-words.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { wholeNumber } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, wholeNumber } from "../command.ts";
 import { indented, TERMINAL_WIDTH, toSecond, withInstants } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];

@@ -2,12 +2,11 @@
 import { Option } from "commander";
 import { DEFAULT_PLAN } from "../../accounts/account.ts";
 import { createKey, isExpired, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
-import { counted } from "../../text/counted.ts";
+import { counted } from "../../text/in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { AHEAD } from "../../text/moment.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
-import type { CliCommand, CommonOptions } from "../command.ts";
+import { type CliCommand, type CommonOptions, durationMs, momentOption, wholeNumber } from "../command.ts";
 import { indented, table, toSecond, withInstants } from "../output.ts";
 
 const GRACE_MS = DAY_MS;

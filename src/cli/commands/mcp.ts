@@ -1,7 +1,7 @@
 /** `fundfeed mcp`: serve the data to AI agents on standard input and output. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { locationName } from "../../../db/open.ts";
-import type { ToolData } from "../../mcp/data.ts";
+import type { ToolData } from "../../mcp/tools/tool.ts";
 import { keepOpen } from "../../search/kept-open.ts";
 import type { CliCommand } from "../command.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "../search-options.ts";

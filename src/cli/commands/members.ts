@@ -1,7 +1,7 @@
 /** `fundfeed members add`, `fundfeed members list` and `fundfeed members remove`. */
 import { openWatchFile } from "../../../db/sqlite/open.ts";
 import { allowMembers, endMembers, listMembers } from "../../accounts/members.ts";
-import { counted } from "../../text/counted.ts";
+import { counted } from "../../text/in-words.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
 import type { CliCommand } from "../command.ts";
 import { table, withInstants } from "../output.ts";

@@ -9,10 +9,8 @@ import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { readText } from "../../runtime/read-text.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
-import { counted } from "../../text/counted.ts";
-import { formatDuration } from "../../text/duration.ts";
-import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { counted, formatDuration } from "../../text/in-words.ts";
+import { apiBaseUrl, type CliCommand, durationAtLeast, sourceCodes } from "../command.ts";
 import { progressReporter } from "../progress.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
 

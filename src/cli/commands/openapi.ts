@@ -1,7 +1,6 @@
 /** `fundfeed openapi`: print the OpenAPI document. */
 import { openapiDocument } from "../../http/openapi.ts";
-import { publicBaseUrl } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, publicBaseUrl } from "../command.ts";
 
 export function openapiCommand(command: CliCommand): CliCommand {
   return command

@@ -1,7 +1,6 @@
 /** `fundfeed plans list` and `fundfeed plans set`. */
 import { listPlans, QUOTA_MAX, setPlan } from "../../accounts/plan.ts";
-import { wholeNumber } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, wholeNumber } from "../command.ts";
 import { table } from "../output.ts";
 
 export function listCommand(command: CliCommand): CliCommand {

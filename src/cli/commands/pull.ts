@@ -9,8 +9,16 @@ import { type Upstream, upstreams } from "../../pull/upstreams.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { HOUR_MS } from "../../text/instant.ts";
-import { durationAtLeast, oneWordOf, parserBy, plainHttpUrl } from "../arguments.ts";
-import { type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import {
+  type CliCommand,
+  type CommonOptions,
+  durationAtLeast,
+  isRedactingContacts,
+  oneWordOf,
+  parserBy,
+  plainHttpUrl,
+  redactContactsOption,
+} from "../command.ts";
 import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
 import { helpEntry } from "../output.ts";
 import { progressReporter } from "../progress.ts";

@@ -4,11 +4,10 @@ import { DUPLICATE, qualityOf, type SourceQuality } from "../../quality/report.t
 import { dataRules } from "../../quality/rules.ts";
 import { requireSources } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { counted, withCommas } from "../../text/counted.ts";
+import { counted, withCommas } from "../../text/in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
-import { momentOption, parserOfList, sourceCodes } from "../arguments.ts";
-import type { CliCommand, CommonOptions } from "../command.ts";
+import { type CliCommand, type CommonOptions, momentOption, parserOfList, sourceCodes } from "../command.ts";
 import { helpEntry, indented, table, toSecond } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 

@@ -11,9 +11,8 @@ import { filesWithRecords, withholdRecords } from "../../import/rejects.ts";
 import { dropDownloads } from "../../pull/pull.ts";
 import { upstreams } from "../../pull/upstreams.ts";
 import { requireSources } from "../../sources/source.ts";
-import { counted } from "../../text/counted.ts";
-import { sourceCodes } from "../arguments.ts";
-import type { CliCommand, CommonOptions } from "../command.ts";
+import { counted } from "../../text/in-words.ts";
+import { type CliCommand, type CommonOptions, sourceCodes } from "../command.ts";
 import { withImportContext } from "../import-context.ts";
 import { recordReporter } from "../progress.ts";
 

@@ -2,7 +2,7 @@
 import { failureWith } from "../../../db/reason.ts";
 import { warningOfChangesAhead } from "../../changes/judging.ts";
 import { noTurns, turnStatuses } from "../../changes/status-turns.ts";
-import { withCommas } from "../../text/counted.ts";
+import { withCommas } from "../../text/in-words.ts";
 import type { CliCommand } from "../command.ts";
 
 export function refreshCommand(command: CliCommand): CliCommand {

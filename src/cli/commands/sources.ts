@@ -5,15 +5,12 @@ import { type SourceStatus, sourceStatusesAt } from "../../opportunities/source-
 import { noNewsInWords, readSourceAccounts, type SourceAccount } from "../../sources/freshness.ts";
 import { countUnresolved } from "../../sources/published-agencies.ts";
 import { addSource, listSources, newestPostedDates, removeSource } from "../../sources/source.ts";
-import { capitalized } from "../../text/capitalized.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { counted, withCommas } from "../../text/counted.ts";
-import { formatDuration } from "../../text/duration.ts";
+import { capitalized, counted, formatDuration, withCommas } from "../../text/in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, secondsSince } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { durationMs } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, durationMs } from "../command.ts";
 import { indented, instantOrNull, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 export function listCommand(command: CliCommand): CliCommand {

@@ -1,7 +1,7 @@
 /** `fundfeed status`: how the jobs of `up` went. */
 import { isLockedIn } from "../../../db/sqlite/lock.ts";
 import { type JobState, readJobs, UP_LOCK } from "../../team/job-file.ts";
-import { formatDuration } from "../../text/duration.ts";
+import { formatDuration } from "../../text/in-words.ts";
 import { type EpochMs, MINUTE_MS } from "../../text/instant.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";

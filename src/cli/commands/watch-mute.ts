@@ -2,7 +2,7 @@
 import { Failure } from "../../../db/reason.ts";
 import { meets } from "../../events/feed.ts";
 import { readHistory } from "../../events/history.ts";
-import { counted } from "../../text/counted.ts";
+import { counted } from "../../text/in-words.ts";
 import { quoted } from "../../text/quoted.ts";
 import { watchStatusOf } from "../../watch/pending.ts";
 import { changeTypes } from "../../watch/watch.ts";

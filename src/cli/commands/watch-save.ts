@@ -11,8 +11,7 @@ import { watchStatusOf } from "../../watch/pending.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { isName, NAME_RULE, type Receiver, type Watch, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch, changeWatch, requireWatch } from "../../watch/watches.ts";
-import { parserBy, parserOfList } from "../arguments.ts";
-import type { CliCommand } from "../command.ts";
+import { type CliCommand, parserBy, parserOfList } from "../command.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,

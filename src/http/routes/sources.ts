@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { noNewsInWords, readSilentSources } from "../../sources/freshness.ts";
 import { listSources } from "../../sources/source.ts";
-import { capitalized } from "../../text/capitalized.ts";
+import { capitalized } from "../../text/in-words.ts";
 import { withKey } from "../admission.ts";
 import { operation } from "../operation.ts";
 import { parameters } from "../parameters.ts";

@@ -1,10 +1,10 @@
 /** The conditions on events that history and what_changed share. */
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
-import { BadValue } from "../../text/bad-value.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
+import { BadValue } from "../../text/read-value.ts";
 import { choice, choices, integer } from "../../text/value.ts";
 import { cursorArgument } from "../arguments.ts";
 import { knownOrQuoted } from "../upstream-text.ts";

@@ -12,12 +12,11 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText } from "../arguments.ts";
-import type { ToolCall } from "../data.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import { CutMember, LongText, longResult, type WholeResult } from "./long-result.ts";
-import { tool } from "./tool.ts";
+import { type ToolCall, tool } from "./tool.ts";
 
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 

@@ -5,10 +5,9 @@ import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, memberAt, type Path, pathInWords } from "../../text/cut.ts";
 import { beginning, quoted } from "../../text/quoted.ts";
 import { object } from "../../text/schema.ts";
-import type { ToolCall } from "../data.ts";
 import type { ToolAnswer } from "../results.ts";
 import { jsonTextOf } from "../rows.ts";
-import { placeAt } from "./tool.ts";
+import { placeAt, type ToolCall } from "./tool.ts";
 
 /** Characters of a piece. A result has it twice: as data, and in its text. */
 const PIECE_MAX = 10_000;

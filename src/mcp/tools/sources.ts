@@ -2,12 +2,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { listSources, newestPostedDates } from "../../sources/source.ts";
-import { withCommas } from "../../text/counted.ts";
+import { withCommas } from "../../text/in-words.ts";
 import { dateAt } from "../../text/instant.ts";
 import { nullable, object } from "../../text/schema.ts";
-import type { ToolCall } from "../data.ts";
 import { codeInWords } from "../upstream-text.ts";
-import { listStatement, tool } from "./tool.ts";
+import { listStatement, type ToolCall, tool } from "./tool.ts";
 
 const SourceFacts = object({
   code: Type.String(),

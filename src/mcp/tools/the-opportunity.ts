@@ -5,8 +5,8 @@ import { findByNumber } from "../../search/find.ts";
 import { findNamed } from "../../search/named.ts";
 import { requireSources } from "../../sources/source.ts";
 import { quoted } from "../../text/quoted.ts";
-import type { ToolCall } from "../data.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
+import type { ToolCall } from "./tool.ts";
 
 export const ID = "Its id, its number, or an id of its source, also a former one.";
 

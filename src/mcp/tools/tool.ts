@@ -1,13 +1,14 @@
 /** What the tools are made of: how each is declared, and how lists are read page by page. */
 import type { TObject, TSchema } from "@sinclair/typebox";
+import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace } from "../../search/cursor.ts";
-import { counted } from "../../text/counted.ts";
+import type { SearchFile } from "../../search/search-file.ts";
+import { counted } from "../../text/in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { object } from "../../text/schema.ts";
 import { inputSchema, readArguments, type ToolArguments, type Values } from "../arguments.ts";
-import type { ToolCall, ToolData, ToolRequest } from "../data.ts";
 import { type ResultStatement, readFitting, resultOf, statement, type ToolAnswer, type ToolPage, type ToolResult } from "../results.ts";
 
 export type Tool = {
@@ -109,3 +110,19 @@ export function onlyGiven<T extends Record<string, unknown>>(given: T): { [Name 
     [Name in keyof T]?: NonNullable<T[Name]>;
   };
 }
+
+export type ToolRequest = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
+
+/** The databases. Each function throws an Error with one sentence about what failed and what to do. */
+export type ToolData = {
+  place: string;
+  /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
+  withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
+  withIndex: <T>(catalog: CatalogDb, request: ToolRequest, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
+};
+
+/** A request with what it reads. A later page of a list reads the index as of the first one. */
+export type ToolCall = ToolRequest & {
+  catalog: CatalogDb;
+  withIndex: <T>(now: EpochMs, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
+};

@@ -12,7 +12,6 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { momentText } from "../../text/value.ts";
 import { allSourcesArgument, filterAmong, filterArguments, inShort } from "../arguments.ts";
-import type { ToolCall } from "../data.ts";
 import type { ToolPage } from "../results.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
@@ -26,7 +25,7 @@ import {
   type GivenConditions,
   SINCE_FORMS,
 } from "./event-conditions.ts";
-import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, tool } from "./tool.ts";
+import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, type ToolCall, tool } from "./tool.ts";
 
 /** `at` is the source at which it changed, if that is not the source of `opportunity`. */
 const ChangeRow = Type.Composite(

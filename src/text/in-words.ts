@@ -1,6 +1,23 @@
-/** Durations in words. */
-import { counted } from "./counted.ts";
+/** Counts, durations and the beginnings of sentences, in words. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
+
+/** "1,234 changes", "1 change"; `plural` if it does not end with "s" */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${withCommas(count)} ${count === 1 ? noun : plural}`;
+}
+
+export function withCommas(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+export function shortNumber(number: number): string {
+  return number.toLocaleString("en-US", { maximumFractionDigits: number < 100 ? 1 : 0 });
+}
+
+/** A text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 const units = [
   [DAY_MS, "day"],
