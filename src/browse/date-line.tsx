@@ -7,8 +7,7 @@ import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { easternAt } from "../text/eastern.ts";
 import { counted } from "../text/in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
-import { cutText, Section } from "./marks.tsx";
-import { Exact, Relative } from "./times.tsx";
+import { cutText, Exact, Relative, Section } from "./marks.tsx";
 
 type Sign = "posted" | "opens" | "due" | "expected" | "moved" | "expires";
 

@@ -5,9 +5,8 @@ import type { Change, OpportunityEvent } from "../events/event.ts";
 import { valueInWords } from "../events/field-values.ts";
 import { changesInWords, fieldLabel } from "../events/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { cutText, Fact, SeverityMark } from "./marks.tsx";
+import { cutText, Exact, Fact, Relative, SeverityMark } from "./marks.tsx";
 import { opportunityAddress } from "./page.ts";
-import { Exact, Relative } from "./times.tsx";
 
 const SUMMARY_MAX = 300;
 

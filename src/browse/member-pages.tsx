@@ -20,11 +20,10 @@ import { volumeInWords } from "../watch/volume.ts";
 import type { Watch, WatchDefinition, WatchStatus } from "../watch/watch.ts";
 import { scheduleInWords } from "../watch/watch-form.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
-import { Fact, Section } from "./marks.tsx";
+import { Fact, Relative, Section } from "./marks.tsx";
 import { addressOf, type BrowsePage, opportunityAddress, type PageContext } from "./page.ts";
 import { Results, withLastChanges } from "./results.tsx";
 import { Alert, readSearchForm, SearchFields, tidyAddress } from "./search-form.tsx";
-import { Relative } from "./times.tsx";
 import { FollowForm, PostForm, type SentForm, WatchFields } from "./watch-fields.tsx";
 
 export type MemberContext = Omit<PageContext, "member"> & {

@@ -27,10 +27,9 @@ import { listMuted, watchesOf } from "../watch/watches.ts";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
-import { cutText, ExternalLink, MoreItems, Section, StatusBadge, TitleLink } from "./marks.tsx";
+import { cutText, DueLine, Exact, ExternalLink, MoreItems, Section, StatusBadge, TitleLink } from "./marks.tsx";
 import { type BrowsePage, opportunityAddress, type PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
-import { DueLine, Exact } from "./times.tsx";
 import { FollowForm } from "./watch-fields.tsx";
 
 const PARTS_OPEN = 5;

@@ -5,9 +5,8 @@ import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { listSources } from "../sources/source.ts";
 import { withCommas } from "../text/in-words.ts";
-import { FoldedTable, withBetween } from "./marks.tsx";
+import { Exact, FoldedTable, withBetween } from "./marks.tsx";
 import { type BrowsePage, opportunityAddress, type PageContext } from "./page.ts";
-import { Exact } from "./times.tsx";
 
 const RECORDS_MAX = 30_000;
 

@@ -15,8 +15,7 @@ import { missingInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { changeInShort } from "./history.tsx";
-import { FactLine, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
-import { DueLine, Relative } from "./times.tsx";
+import { DueLine, FactLine, Relative, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 
 export const TITLE_MAX = 600;
 

@@ -8,10 +8,9 @@ import { type LastChanges, listSources, newestPostedDates, recordsByLastChange }
 import { capitalized, counted, withCommas } from "../text/in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { Bars } from "./chart.tsx";
-import { Fact } from "./marks.tsx";
+import { DaysAgo, Fact, Relative } from "./marks.tsx";
 import { MONTHS_PATH } from "./months-page.tsx";
 import { addressOf, type BrowsePage, type PageContext } from "./page.ts";
-import { DaysAgo, Relative } from "./times.tsx";
 
 const WEEK_MS = 7 * DAY_MS;
 const WEEKS = 26;

@@ -13,7 +13,7 @@ import { type Filter, matches } from "../filter/filter.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { foldedChanges } from "./earlier.ts";
+import { foldedChanges } from "./as-of.ts";
 
 /** Every event of a period is later than `since`, and no record was changed later than its last event. */
 const changedRecords = query({ since: opportunities.updated_at }, ({ since }) =>

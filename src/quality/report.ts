@@ -6,7 +6,7 @@ import { exportOpportunities } from "../export/records.ts";
 import { emptySummary, listImports, type Summary } from "../import/import-log.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { sourceStatuses } from "../opportunities/source-counts.ts";
-import { earlierOf, type Undone } from "../past/earlier.ts";
+import { earlierOf, type Undone } from "../past/as-of.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { dataRules } from "./rules.ts";
 

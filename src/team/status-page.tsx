@@ -1,8 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the jobs. */
-import { Fact } from "../browse/marks.tsx";
+import { Fact, Relative } from "../browse/marks.tsx";
 import { pageResponse } from "../browse/response.tsx";
-import { Relative } from "../browse/times.tsx";
 import { formatDuration } from "../text/in-words.ts";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";

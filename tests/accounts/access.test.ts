@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { type Access, addUse, createAccess, findKey, saveUse, takeBackUse, updateAccess } from "../../src/accounts/access.ts";
-import { setAccount } from "../../src/accounts/account.ts";
+import { setAccount, setPlan } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
-import { setPlan } from "../../src/accounts/plan.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { addUse, createAccess, saveUse } from "../../src/accounts/access.ts";
-import { createAccount, findAccount, listAccounts, setAccount } from "../../src/accounts/account.ts";
+import { createAccount, findAccount, listAccounts, listPlans, setAccount, setPlan } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, listUse, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
-import { listPlans, setPlan } from "../../src/accounts/plan.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { type Access, addUse, createAccess, saveUse, updateAccess } from "../../src/accounts/access.ts";
+import { setPlan } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
-import { setPlan } from "../../src/accounts/plan.ts";
 import { type Allowance, dayOf, type Quotas, type Taken, takeRequest, unused, windowAt } from "../../src/quota/allowance.ts";
 import type { TestLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { Dates } from "../../src/browse/date-line.tsx";
-import { DueLine } from "../../src/browse/times.tsx";
+import { DueLine } from "../../src/browse/marks.tsx";
 import { readHistory } from "../../src/events/history.ts";
 import { type MovedDeadline, movedDeadlines } from "../../src/events/moved-deadlines.ts";
 import type { Draft } from "../../src/import/format.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { HtmlValidate } from "html-validate/node";
 import { openState } from "../../db/sqlite/open.ts";
-import { listPlans } from "../../src/accounts/plan.ts";
+import { listPlans } from "../../src/accounts/account.ts";
 import { rules } from "../../src/changes/rules.ts";
 import { eventTable } from "../../src/http/docs/guide.ts";
 import { descriptionFiles } from "../../src/http/docs.ts";

@@ -1,9 +1,8 @@
 /** The whole service inside the test: the real app over new databases, with a clock that only the test moves and reproducible random bytes. */
 import type { StateDb } from "../../db/engine.ts";
 import { type Access, createAccess, saveUse } from "../../src/accounts/access.ts";
-import { setAccount } from "../../src/accounts/account.ts";
+import { setAccount, setPlan } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
-import { setPlan } from "../../src/accounts/plan.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { StaticFile } from "../../src/http/call.ts";
 import { staticFiles } from "../../src/http/docs.ts";

@@ -1,8 +1,7 @@
 /** Who may read the pages of `up`: cookies, keys, addresses of feeds, and what ends each of them. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { setAccount } from "../../src/accounts/account.ts";
+import { setAccount, setPlan } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
-import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret, sealedTokens } from "../../src/accounts/sealed.ts";
 import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";

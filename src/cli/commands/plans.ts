@@ -1,5 +1,5 @@
 /** `fundfeed plans list` and `fundfeed plans set`. */
-import { listPlans, QUOTA_MAX, setPlan } from "../../accounts/plan.ts";
+import { listPlans, QUOTA_MAX, setPlan } from "../../accounts/account.ts";
 import { type CliCommand, wholeNumber } from "../command.ts";
 import { table } from "../output.ts";
 

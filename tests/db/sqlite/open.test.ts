@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { requireOwnFile } from "../../../db/own-file.ts";
 import { migrations } from "../../../db/sqlite/migrate.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
-import { listPlans } from "../../../src/accounts/plan.ts";
+import { listPlans } from "../../../src/accounts/account.ts";
 import { listSources } from "../../../src/sources/source.ts";
 import { aDirectory, dropScratch, NOON } from "../../support/imports.ts";
 
