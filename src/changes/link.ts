@@ -204,8 +204,8 @@ export function linkKeysOf(record: IndexedFields): LinkKey[] {
     const key = rule.canonical === record.source.code && rule.held !== "id" ? keyOf(rule, rule.held(record)) : undefined;
     if (key !== undefined) keys.set(`holds ${key}`, { key, role: "holds", newness });
   }
-  const award = awardKeyOf(record);
-  if (award !== null && isAward(record)) keys.set(`holds ${award}`, { key: award, role: "holds", newness });
+  const award = isAward(record) ? awardKeyOf(record) : null;
+  if (award !== null) keys.set(`holds ${award}`, { key: award, role: "holds", newness });
   for (const { key } of soughtBy(record)) keys.set(`seeks ${key}`, { key, role: "seeks", newness: 0 });
   return [...keys.values()];
 }
