@@ -91,9 +91,9 @@ export function openVersionTable(sqlite: Database) {
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const candidates = sqlite.prepare<VersionRow, []>(
-    `select * from versions where revision_key is not null and not is_older and (source, lineage) in (
+    `select versions.* from (
        select source, lineage from versions where lineage is not null group by source, lineage having count(*) > 1
-     ) order by source, lineage, n`,
+     ) cross join versions using (source, lineage) where revision_key is not null and not is_older order by source, lineage, n`,
   );
   const setNewest = sqlite.prepare<unknown, [number]>("update versions set is_newest = 1 where n = ?");
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
