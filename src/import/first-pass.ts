@@ -219,9 +219,9 @@ function noteContradictions({ contradictory }: FirstPass, { content }: ValidReco
   }
 }
 
-async function stageAccepted(sql: CatalogSql, { staging, found }: Pass, accepted: readonly Accepted[]): Promise<void> {
+async function stageAccepted(sql: CatalogSql, { staging, found, kind }: Pass, accepted: readonly Accepted[]): Promise<void> {
   const records = accepted.flatMap((each) => ("record" in each ? [each.record] : []));
-  const unchanged = await findUnchanged(sql, records);
+  const unchanged = kind === "later" ? await findUnchanged(sql, records) : new Set();
   for (const each of accepted) {
     if ("record" in each) stage(staging, each.record, unchanged.has(each.record), each.version);
     else {

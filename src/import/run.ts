@@ -31,7 +31,6 @@ import {
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { clockedAt } from "../opportunities/clock.ts";
 import { acrossLayouts, forgetSeen, isLongUnseen, listSightings, noteSeen, noteSeenIn, type Sighting } from "../opportunities/last-seen.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { noteChange } from "../sources/news.ts";
@@ -284,7 +283,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (isNews(decision)) run.changing.add(source.code);
   const restoredSeen = record.restored?.last_seen;
   if (restoredSeen !== undefined) await noteSeen(sql, source.code, seq, restoredSeen);
-  else if (isWithoutEnd(decision, writing.now)) run.seen.getOrInsert(source.code, []).push(seq);
+  else if (isWithoutEnd(decision)) run.seen.getOrInsert(source.code, []).push(seq);
   else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
@@ -380,9 +379,8 @@ function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Si
 const JUDGED_MIN = 10;
 
 /** Whether a record is or will be open, and no date ends it. */
-function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolean {
-  const { status, dates } = clockedAt(indexed, status_basis, now);
-  return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && indexed.archives_at === undefined;
+function isWithoutEnd({ indexed: { status, dates, archives_at } }: Decision): boolean {
+  return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && archives_at === undefined;
 }
 
 /** Links records again whose keys may now lead to another one, also those left by a killed import. */
