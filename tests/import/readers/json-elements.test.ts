@@ -67,8 +67,8 @@ describe("jsonElements()", () => {
     ["one of the greatest depth", `[${"[".repeat(99)}${"]".repeat(99)}]`, [JSON.parse("[".repeat(99) + "]".repeat(99))]],
     [
       "one that is too long",
-      `[1,"${"x".repeat(16_000_000)}",3]`,
-      [1, { fault: "has more than 16000000 characters", text: `"${"x".repeat(999)}` }, 3],
+      `[1,"${"x".repeat(16 * 1024 ** 2)}",3]`,
+      [1, { fault: "has more than 16777216 characters", text: `"${"x".repeat(999)}` }, 3],
     ],
   ])("reports %s, and goes on", async (_, text, elements) => {
     for (const size of [7, 65_536]) if (size > 7 || text.length < 1000) expect((await read(text, "", size)).elements).toEqual(elements);

@@ -88,9 +88,12 @@ describe("an error with status 200", () => {
   });
 });
 
-test("a response of more than 16,000,000 characters is refused", async () => {
-  const bytes = async function* () {
-    for (let n = 0; n <= 16; n++) yield new Uint8Array(2 ** 20);
-  };
-  await expect(wholeDocument({ bytes })).rejects.toThrow("it has more than 16000000 characters, as no real file has");
+test("a document of 16 MiB, as pull stores the longest page, is read whole, and a longer one is refused", async () => {
+  const blanks = (length: number) =>
+    async function* () {
+      yield Buffer.from(`[]${" ".repeat(length - 2)}`);
+    };
+  expect(await wholeDocument({ bytes: blanks(16 * 1024 ** 2) })).toEqual([]);
+  const tooLong = wholeDocument({ bytes: blanks(16 * 1024 ** 2 + 1) });
+  await expect(tooLong).rejects.toThrow("it has more than 16777216 characters, as no real file has");
 });
