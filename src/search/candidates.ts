@@ -51,8 +51,8 @@ type Candidates = {
 };
 
 /**
- * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span in
- * ascending order, and at most `left` more are read. `bytes` are those of its ranges, if `commonStem` has some.
+ * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span, or all if
+ * they `areFew`, in ascending order, and at most `left` more are read. `bytes` are those of its ranges, if `commonStem` has some.
  */
 type Part = Rows & {
   query: string;
@@ -60,6 +60,8 @@ type Part = Rows & {
   inTitle: string;
   condition?: Condition;
   commonStem?: string;
+  /** FTS5 reads on from a span to the next match, however far: rows that cannot be many are read at once, and take a fifth of the time. */
+  areFew: boolean;
   bit: number;
   left: number;
   /** Finds candidates but no matches: a guessed correction of a mistyped word. */
@@ -105,11 +107,12 @@ export function candidatesFor(
   counted.forEach(({ parts }, n) => {
     for (const part of parts) if (!part.isNear) part.counted = n;
   });
-  const { others, demanded } = othersOf(sqlite, question, condition, isDemanding);
+  const { others, demanded } = othersOf(sqlite, question, sought, condition, isDemanding);
 
   const ofGroups = [...ownBit, ...counted.filter(({ bit }) => bit === 0)].flatMap((each) => each.parts);
   const parts = [...new Set(ofGroups), ...others];
   parts.sort((left, right) => left.counted - right.counted);
+  for (const part of parts) if (part.areFew) readTitled(sqlite, part, 0, last);
   const readSpan = spanReader(sqlite);
   const whole = idf.reduce((sum, each) => sum + each, 0);
   const everyBit = ownBit.reduce((bits, { bit, hasNear }) => (hasNear ? bits : bits | bit), 0);
@@ -164,28 +167,38 @@ const SPAN_RANGES = SPAN_ROWS / RANGE_ROWS;
 /** Reads the rows of a part that are after `begin` and up to `end`. */
 function spanReader(sqlite: Database): (part: Part, begin: number, end: number) => void {
   const commonUntil = lastCommonRow(sqlite);
-  const matching = sqlite.query<unknown, [string, number, number, number]>(
-    "select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid desc limit ?",
-  );
-  const rowsOf = (found: unknown[][]) => (found as [number][]).map(([row]) => row).reverse();
   return (part, begin, end) => {
-    const { query, inTitle, condition, commonStem, left } = part;
+    const { query, condition, commonStem, left } = part;
+    if (part.areFew) return;
     Object.assign(part, NO_ROWS);
     if (condition !== undefined) {
       const sql = `select seq from records where ${condition.sql} and seq > ? and seq <= ? order by seq desc limit ?`;
-      part.rows = rowsOf(sqlite.query<unknown, (string | number)[]>(sql).values(...condition.values, begin, end, left));
+      const found = sqlite.query<unknown, (string | number)[]>(sql).values(...condition.values, begin, end, left) as [number][];
+      part.rows = found.map(([row]) => row).reverse();
     } else if (query !== "") {
       if (commonStem !== undefined) part.bytes = commonRowsOf(sqlite, commonStem, begin / RANGE_ROWS, end / RANGE_ROWS);
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
-      if (after >= end) return;
-      part.rows = rowsOf(matching.values(query, after, end, left));
-      if (isGroup(part.bit) && part.rows.length > 0) {
-        const among = new Set(part.rows);
-        part.titled = rowsOf(matching.values(inTitle, after, end, left)).filter((row) => among.has(row));
-      }
+      if (after >= end || left === 0) return;
+      part.rows = matchingRows(sqlite, query, after, end).slice(-left);
+      readTitled(sqlite, part, after, end);
     }
     part.left -= part.rows.length;
   };
+}
+
+/** The rows of a query that are after `begin` and up to `end`. Backwards, from the newest on, FTS5 takes more than twice as long. */
+function matchingRows(sqlite: Database, query: string, begin: number, end: number): number[] {
+  const matching = sqlite.query<unknown, [string, number, number]>(
+    "select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid",
+  );
+  return (matching.values(query, begin, end) as [number][]).map(([row]) => row);
+}
+
+/** Finds which of the rows of a part have it in their title, if it is of a group with its own bit. */
+function readTitled(sqlite: Database, part: Part, begin: number, end: number): void {
+  if (!isGroup(part.bit) || part.rows.length === 0) return;
+  const among = new Set(part.rows);
+  part.titled = matchingRows(sqlite, part.inTitle, begin, end).filter((row) => among.has(row));
 }
 
 /** Counts the rows that match or have some of the words, and collects the heaviest of them. */
@@ -268,8 +281,12 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: M
   const guesses = group.near.filter(({ isGuess }) => isGuess).flatMap(({ spellings }) => spellings);
   const counted = countAll([...group.spellings, ...guesses]);
   // The vocabulary has no counts for phrases, for numbers that only one record has, or for words added since the index was built.
-  const isThere = sqlite.query<unknown, [string]>("select 1 from texts where texts match ? limit 1");
-  const least = counted > 0 || !parts.some(({ query }) => query !== "" && isThere.get(query) !== null) ? 0 : 1;
+  const anyRow = sqlite.query<unknown, [string]>("select 1 from texts where texts match ? limit 1");
+  const isThere = (part: Part) => {
+    part.areFew ||= anyRow.get(part.query) === null; // None: so all are read.
+    return !part.areFew || part.rows.length > 0;
+  };
+  const least = counted > 0 || !parts.some(isThere) ? 0 : 1;
   const inPhrases = group.phrases.map((words) => Math.min(...words.map((word) => countOf.get(word)?.records ?? 1)));
   const ofPhrases = least === 0 ? 0 : inPhrases.reduce((sum, each) => sum + Math.ceil(each / PHRASE_ONE_IN), 0);
   const ofAgencies = group.agencies.reduce((sum, agency) => sum + vocabularyOf(sqlite).recordsOf(agency), 0);
@@ -282,17 +299,18 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: M
 const PHRASE_ONE_IN = 4;
 
 function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGroup, shared: Map<Near, Part>): Part[] {
-  const { withStem } = vocabularyOf(sqlite);
+  const { withStem, records } = vocabularyOf(sqlite);
+  const most = (phrases: readonly string[][]) => phrases.reduce((sum, words) => sum + Math.min(...words.map(records)), 0);
   const ofTerms = terms.map((term) => {
     if (term.kind === "word") return partOf(sqlite, anyOf([term.word, ...withStem(term.stem).map(({ word }) => word)]), term.stem);
-    const isBeginning = term.kind === "beginning";
-    const part = partOf(sqlite, `"${term.words.join(" ")}"${isBeginning ? "*" : ""}`, undefined);
-    return isBeginning ? part : { ...part, inTitle: titledWith(term.words) };
+    if (term.kind === "beginning") return partOf(sqlite, `"${term.words.join(" ")}"*`, undefined, Number.POSITIVE_INFINITY);
+    return { ...partOf(sqlite, anyOf([term.words.join(" ")]), undefined, most([term.words])), inTitle: titledWith(term.words) };
   });
   const tags = [...agencies.map(agencyTag), ...numbers.map(numberTag)].map((tag) => partOf(sqlite, anyOf([tag]), tag));
   const others = near.map((each) => {
-    const words = [...each.spellings.map(({ word }) => word), ...each.phrases.map((phrase) => phrase.join(" "))];
-    const part = shared.getOrInsertComputed(each, () => ({ ...partOf(sqlite, anyOf(words), each.stem), isNear: true }));
+    const sought = [...each.spellings.map(({ word }) => [word]), ...each.phrases];
+    const words = sought.map((phrase) => phrase.join(" "));
+    const part = shared.getOrInsertComputed(each, () => ({ ...partOf(sqlite, anyOf(words), each.stem, most(sought)), isNear: true }));
     if (each.phrases.length > 0) part.inTitle = each.phrases.map(titledWith).join(" OR ");
     return part;
   });
@@ -304,15 +322,20 @@ function titledWith(phrase: readonly string[]): string {
   return `(${phrase.map((word) => anyOf([titleTag(stemOf(word))])).join(" AND ")})`;
 }
 
-function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
+/** `most`: how many rows it may have, if its stem is not common. */
+function partOf(sqlite: Database, query: string, stem: string | undefined, most = 0): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
+  const areFew = !isCommon && most <= WORK_MAX.rows;
+  const rows = areFew ? matchingRows(sqlite, query, 0, Number.MAX_SAFE_INTEGER).slice(-WORK_MAX.rows) : [];
   return {
     ...NO_ROWS,
+    rows,
+    areFew,
     query,
     inTitle: isCommon ? anyOf([titleTag(stem)]) : `{title} : (${query})`,
     ...(isCommon && { commonStem: stem }),
     bit: 0,
-    left: isCommon ? RANGE_ROWS : WORK_MAX.rows,
+    left: (isCommon ? RANGE_ROWS : WORK_MAX.rows) - rows.length,
     isNear: false,
     counted: NOT_COUNTED,
   };
@@ -322,15 +345,17 @@ function partOf(sqlite: Database, query: string, stem: string | undefined): Part
 function othersOf(
   sqlite: Database,
   question: SpelledQuestion,
+  sought: readonly Sought[],
   condition: Condition | undefined,
   isDemanding: boolean,
 ): { others: Part[]; demanded: number } {
-  const none = { ...NO_ROWS, inTitle: "", left: WORK_MAX.strict, isNear: false, counted: NOT_COUNTED };
+  const none = { ...NO_ROWS, inTitle: "", areFew: false, left: WORK_MAX.strict, isNear: false, counted: NOT_COUNTED };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
   const [demand, exclusion] = [demandOf(question), matchesOf(question).excluded];
   let demanded = 0;
   if (demand !== undefined && isDemanding) {
-    others.push({ ...none, query: queryOf(sqlite, demand), bit: STRICT });
+    const rows = rowsWithDemanded(question.groups, sought);
+    others.push({ ...none, ...(rows === undefined ? { query: queryOf(sqlite, demand) } : { query: "", areFew: true, rows }), bit: STRICT });
     demanded |= STRICT;
   }
   if (exclusion !== undefined) others.push({ ...none, query: queryOf(sqlite, exclusion), bit: OUT });
@@ -340,6 +365,14 @@ function othersOf(
     demanded |= MET;
   }
   return { others, demanded };
+}
+
+/** The rows with everything that is demanded, in ascending order; undefined if they were not all read. */
+function rowsWithDemanded(groups: readonly SpelledGroup[], sought: readonly Sought[]): number[] | undefined {
+  const own = sought.filter((_, n) => groups[n]?.isDemanded).map(({ parts }) => parts.filter(({ isNear }) => !isNear));
+  if (own.flat().some(({ areFew }) => !areFew)) return undefined;
+  const rows = own.map((parts) => new Set(parts.flatMap((part) => part.rows)));
+  return [...(rows[0] ?? [])].filter((row) => rows.every((each) => each.has(row))).sort((left, right) => left - right);
 }
 
 /** The weight of each combination of words: the sum of their inverse document frequencies, times their share of the whole question. */
