@@ -56,6 +56,8 @@ type BestMatches = GroupCounts & {
   understood: Understood;
   rows: number[] | null;
   isAll: boolean;
+  /** The newest rows that meet the filters, whatever their words are. */
+  meeting: number[] | undefined;
   isWhole: boolean;
 };
 
@@ -119,6 +121,7 @@ export async function bestMatches(
     ...counts,
     rows: rowsFound,
     isAll: candidates.isAll,
+    meeting: candidates.meeting,
     isWhole,
   };
 }

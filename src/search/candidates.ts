@@ -46,6 +46,8 @@ type Candidates = {
   idf: number[];
   /** For each group of the question, its bit in the masks; 0 if it has none of its own, or if also a word that was probably meant sets it. */
   bits: number[];
+  /** The newest rows that meet the filters, whatever their words are; at most COUNTED_MAX. Undefined without filters. */
+  meeting: number[] | undefined;
   /** False if the time was over before all spans were read. */
   isWhole: boolean;
 };
@@ -120,6 +122,7 @@ export function candidatesFor(
   const heaviest = new Heaviest(most, last);
   const masks = new Masks(RANGE_ROWS, wanted);
   const deleted = deletedRowsOf(sqlite);
+  const meeting: number[] = [];
   let [bytes, oldest, isAll, isWhole] = [0, 1, true, true];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
@@ -128,6 +131,7 @@ export function candidatesFor(
       if (!isWhole) break;
       for (const part of parts) {
         readSpan(part, (range - (range % SPAN_RANGES)) * RANGE_ROWS, (range + 1) * RANGE_ROWS);
+        if (part.condition !== undefined) meeting.push(...part.rows.toReversed().slice(0, COUNTED_MAX - meeting.length));
         if (part.left > 0) continue;
         isAll = false;
         if (part.bit === OUT) oldest = part.rows[0] ?? oldest; // Older rows were not checked for excluded words.
@@ -158,6 +162,7 @@ export function candidatesFor(
     isAll,
     idf,
     bits: sought.map(({ bit, hasNear }) => (hasNear ? 0 : bit)),
+    meeting: condition && meeting,
     isWhole,
   };
 }

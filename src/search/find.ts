@@ -111,10 +111,14 @@ export function matchingRows(
 }
 
 /** The first span is short because the newest rows may be enough. */
-const SPAN_MIN = 1 << 15;
+export const SPAN_MIN = 1 << 15;
 
 /** Returns the condition of a filter for `width` rows up to an end. Its words are looked up only in these rows. */
-function spanCondition(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): (end: number, width: number) => Condition {
+export function spanCondition(
+  sqlite: Database,
+  { words = "", ...others }: Filter,
+  now: EpochMs,
+): (end: number, width: number) => Condition {
   const { sql, values } = conditionOf(others, now);
   const { included, excluded } = queriesOf(sqlite, words);
   const rows = "(select rowid from texts where texts match ? and rowid > ? and rowid <= ?)";

@@ -1,5 +1,6 @@
 /** Counts the opportunities of index rows, because several records may be of one opportunity. (E-57) */
 import type { Database } from "bun:sqlite";
+import { lastRow } from "./common-rows.ts";
 import { keptUntilChanged } from "./kept-counts.ts";
 import { MATCH, PARTIAL } from "./masks.ts";
 
@@ -49,6 +50,7 @@ function membersOf(sqlite: Database): Members {
 
 /** How many opportunities some rows are of. */
 export function opportunitiesIn(sqlite: Database, rows: readonly number[]): number {
-  const sql = "select count(distinct coalesce(duplicate_of, id)) as n from records where seq in (select value from json_each(?))";
-  return sqlite.query<{ n: number }, [string]>(sql).get(JSON.stringify(rows))?.n ?? 0;
+  const kinds = new Uint8Array(lastRow(sqlite) + 1);
+  for (const row of rows) kinds[row] = PARTIAL;
+  return countGroups(sqlite, { kinds, matching: 0, partial: rows.length }).partial;
 }

@@ -120,7 +120,7 @@ export async function searchFrom(
   if (sort === "relevance" && hasGroups) {
     const offset = Number(place.keys[0] ?? 0);
     const request = { words, filter: others, offset, limit, allSources, onlyMatching };
-    const { found, hasMore, rows, ...page } = await bestMatches(catalog, index, request, place.now, budget);
+    const { found, hasMore, rows, meeting, ...page } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
     const { results, read } = await resultsOf(catalog, [...byId.keys()], bytesMax, place.now, ({ id }) => {
       const { snippet = null, isMatch = true, isFar = false, missing = [], named = [] } = byId.get(id) ?? {};
@@ -132,7 +132,9 @@ export async function searchFrom(
     const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
     const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
     const drop =
-      results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, { isPartial: !onlyMatching, allSources }, budget) : [];
+      results.length === 0 && offset === 0
+        ? filtersToDrop(index, filter, place.now, { isPartial: !onlyMatching, allSources, meeting }, budget)
+        : [];
     const notes = offset > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
     const isWeak = offset === 0 && isWeakAnswer(results, page.understood);
     return { ...page, total, results, next, isWeak, counts, hindered, agencyNotes: notes, inWords, drop };
@@ -156,8 +158,8 @@ export async function searchFrom(
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
   const notes = place.keys.length > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
   const inWords = place.keys.length > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
-  const drop = total === 0 ? filtersToDrop(index, filter, place.now, { isPartial: false, allSources }, budget) : [];
-  const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
+  const { understood = null, candidates: { isAll, meeting } = { isAll: true } } = looked ?? {};
+  const drop = total === 0 ? filtersToDrop(index, filter, place.now, { isPartial: false, allSources, meeting }, budget) : [];
   const { partial } = looked?.counts ?? { partial: 0 };
   return {
     total,

@@ -28,8 +28,8 @@ beforeAll(async () => {
   await catchUp(db, index, undefined, NOW);
 });
 
-const search = async (given: Record<string, string>, allSources: boolean) =>
-  searchIn(db, index, { filter: readFilter(given, "filter"), limit: 1, onlyMatching: true, allSources, budget: UNLIMITED }, NOW);
+const search = async (given: Record<string, string>, allSources: boolean, onlyMatching = true) =>
+  searchIn(db, index, { filter: readFilter(given, "filter"), limit: 1, onlyMatching, allSources, budget: UNLIMITED }, NOW);
 
 describe.each([
   ["everything", {}],
@@ -66,4 +66,43 @@ test.each([[false], [true]])("what would be found without a filter is the total 
     const found = await search(Object.fromEntries(given), allSources);
     expect([total, drop.find(({ name }) => name === "naics")?.records]).toEqual([0, found.total]);
   }
+});
+
+const NOWHERE = "qqzzx";
+
+describe.each([
+  ["what has all of the words", "research health", true],
+  ["what has some of the words", "research health", false],
+  ["what has a phrase", '"research project"', true],
+  ["what has a phrase, or its words where nothing has it", '"health research" program', false],
+  ["what has words that nothing has", NOWHERE, false],
+  ["what lacks a word", "-research", true],
+  ["anything", "", true],
+])("without each filter in turn, of %s", (_, words, onlyMatching) => {
+  test.each([[false], [true]])("the total is what would be found (each record: %p)", async (allSources) => {
+    let dropped = 0;
+    const searches = [
+      { naics: "111111" },
+      { min_amount: "900000000000" },
+      ...(words === NOWHERE ? [{}] : []),
+      { place: "PR", min_amount: "90000000" },
+      { source: "NSF", agency: "NIH" },
+      { naics: "111111", place: "PR" },
+    ];
+    for (const narrow of searches) {
+      const given: Record<string, string> = { ...(words !== "" && { words }), status: "open", program_type: "GRANT", ...narrow };
+      const { total, drop } = await search(given, allSources, onlyMatching);
+      expect({ given, total }).toEqual({ given, total: 0 });
+      const found = [];
+      for (const name of Object.keys(given)) {
+        const others = Object.fromEntries(Object.entries(given).filter(([each]) => each !== name));
+        found.push({ name, records: (await search(others, allSources, onlyMatching)).total });
+      }
+      const byName = (some: readonly { name: string; records: number }[]) =>
+        Object.fromEntries(some.filter(({ records }) => records > 0).map(({ name, records }) => [name, records]));
+      expect(byName(drop)).toEqual(byName(found));
+      dropped += drop.length;
+    }
+    expect(dropped).toBeGreaterThan(0);
+  });
 });
