@@ -25,15 +25,16 @@ type Name = keyof typeof EVERY;
 const ROWS = 3 * RANGE_ROWS + 5000;
 const { sqlite, close } = openSearchFile(aDirectory());
 const word = (name: Name) => `case when row % ${EVERY[name]} = 0 then '${name} ' else '' end`;
-/** One in 4 rows of the name has it in the title; of those after the last full range, only the first ones. */
+/** One in 4 rows of alpha has it in the title; of those after the last full range, only the first ones. And one in 2 rows of charlie. */
 const TITLED_MAX = 3 * RANGE_ROWS + 1000;
 const isTitled = `row % 8 = 0 and row <= ${TITLED_MAX}`;
-const hasInTitle = (row: number) => row % 8 === 0 && row <= TITLED_MAX;
+const hasInTitle = (row: number, name: Name) =>
+  name === "alpha" ? row % 8 === 0 && row <= TITLED_MAX : name === "charlie" && row % 2018 === 0;
 const rows = `with recursive rows (row) as (select 1 union all select row + 1 from rows where row < ${ROWS})`;
 sqlite
   .transaction(() => {
     sqlite.run(`insert into texts (rowid, title, text, tags)
-      ${rows} select row, case when ${isTitled} then 'alpha' else '' end, ${NAMES.map(word).join(" || ")},
+      ${rows} select row, case when ${isTitled} then 'alpha' else '' end || case when row % 2018 = 0 then ' charlie' else '' end, ${NAMES.map(word).join(" || ")},
         case when ${isTitled} then '${titleTag("alpha")} ' else '' end || case when row % 11 = 0 then '${ACCEPTING_TAG} ' else '' end || case when row % 3 = 0 then '${agencyTag("NSF")}' else '' end || case row when 7 then ' ${numberTag("ABC1234")}' else '' end from rows`);
     sqlite.run(
       `insert into records (seq, id, stored_at, number, number_key, status, agency_code) ${rows}
@@ -93,7 +94,7 @@ describe.each([
     const share = (own: number) => own * (own / whole);
     const weight = (row: number) => {
       const sum = names.reduce((total, name, n) => total + (has(row, name) ? (idf[n] ?? 0) : 0), 0);
-      const titled = names.includes("alpha") && hasInTitle(row) ? (idf[names.indexOf("alpha")] ?? 0) : 0;
+      const titled = names.reduce((total, name, n) => total + (hasInTitle(row, name) ? (idf[n] ?? 0) : 0), 0);
       const isMatch = names.every((name) => has(row, name));
       return (isMatch ? 1e6 : 0) + (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
     };
@@ -107,6 +108,7 @@ describe.each([
 
 test.each([
   ["+charlie alpha", (row: number) => has(row, "charlie")],
+  ["+charlie +delta alpha", (row: number) => has(row, "charlie") && has(row, "delta")],
   ["alpha -bravo", (row: number) => has(row, "alpha") && !has(row, "bravo")],
   ['"alpha bravo"', (row: number) => has(row, "alpha") && has(row, "bravo")],
   ['"bravo alpha"', () => false],
