@@ -130,7 +130,7 @@ export function candidatesFor(
       if (range !== newest && budget.isSpent()) [isAll, isWhole] = [false, false];
       if (!isWhole) break;
       for (const part of parts) {
-        readSpan(part, (range - (range % SPAN_RANGES)) * RANGE_ROWS, (range + 1) * RANGE_ROWS);
+        readSpan(part, (range - (range % SPAN_RANGES)) * RANGE_ROWS, Math.min(last, (range + 1) * RANGE_ROWS));
         if (part.condition !== undefined) meeting.push(...part.rows.toReversed().slice(0, COUNTED_MAX - meeting.length));
         if (part.left > 0) continue;
         isAll = false;
@@ -184,26 +184,55 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
       if (commonStem !== undefined) part.bytes = commonRowsOf(sqlite, commonStem, begin / RANGE_ROWS, end / RANGE_ROWS);
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
       if (after >= end || left === 0) return;
-      part.rows = matchingRows(sqlite, query, after, end).slice(-left);
+      part.rows = newestRows(sqlite, part, after, end);
       readTitled(sqlite, part, after, end);
     }
     part.left -= part.rows.length;
   };
 }
 
-/** The rows of a query that are after `begin` and up to `end`. Backwards, from the newest on, FTS5 takes more than twice as long. */
-function matchingRows(sqlite: Database, query: string, begin: number, end: number): number[] {
+/** Rows that are read first: how many of them match tells how far back to read. */
+const STEP_ROWS = 1 << 14;
+
+/** The newest matching rows that are after `begin` and up to `end`, at most `left`. */
+function newestRows(sqlite: Database, part: Part, begin: number, end: number): number[] {
+  const { query, left } = part;
+  let rows: number[] = [];
+  // For a beginning, FTS5 would gather all words again for each step.
+  let [from, width] = [end, part.commonStem !== undefined || query.includes('"*') ? SPAN_ROWS : STEP_ROWS];
+  while (from > begin && rows.length < left) {
+    const to = from;
+    from = Math.max(begin, to - width);
+    rows = [...matchingRows(sqlite, query, from, to, orderOf(part)), ...rows];
+    width = Math.max(STEP_ROWS, Math.ceil(((left - rows.length) * (end - from)) / rows.length));
+  }
+  return rows.slice(-left);
+}
+
+type Order = "asc" | "desc";
+
+/**
+ * Forwards, because backwards FTS5 takes up to twice as long. But the rows of a common word that have no bytes yet are the last of many, and FTS5
+ * finds the last row sooner than the first of them.
+ */
+function orderOf({ commonStem }: Part): Order {
+  return commonStem === undefined ? "asc" : "desc";
+}
+
+/** The rows of a query that are after `begin` and up to `end`, in ascending order. */
+function matchingRows(sqlite: Database, query: string, begin: number, end: number, read: Order): number[] {
   const matching = sqlite.query<unknown, [string, number, number]>(
-    "select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid",
+    `select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid ${read}`,
   );
-  return (matching.values(query, begin, end) as [number][]).map(([row]) => row);
+  const rows = (matching.values(query, begin, end) as [number][]).map(([row]) => row);
+  return read === "desc" ? rows.reverse() : rows;
 }
 
 /** Finds which of the rows of a part have it in their title, if it is of a group with its own bit. */
 function readTitled(sqlite: Database, part: Part, begin: number, end: number): void {
   if (!isGroup(part.bit) || part.rows.length === 0) return;
   const among = new Set(part.rows);
-  part.titled = matchingRows(sqlite, part.inTitle, begin, end).filter((row) => among.has(row));
+  part.titled = matchingRows(sqlite, part.inTitle, begin, end, orderOf(part)).filter((row) => among.has(row));
 }
 
 /** Counts the rows that match or have some of the words, and collects the heaviest of them. */
@@ -331,7 +360,7 @@ function titledWith(phrase: readonly string[]): string {
 function partOf(sqlite: Database, query: string, stem: string | undefined, most = 0): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
   const areFew = !isCommon && most <= WORK_MAX.rows;
-  const rows = areFew ? matchingRows(sqlite, query, 0, Number.MAX_SAFE_INTEGER).slice(-WORK_MAX.rows) : [];
+  const rows = areFew ? matchingRows(sqlite, query, 0, Number.MAX_SAFE_INTEGER, "asc").slice(-WORK_MAX.rows) : [];
   return {
     ...NO_ROWS,
     rows,

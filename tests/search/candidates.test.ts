@@ -7,6 +7,7 @@ import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS, titleTag } from "../../src/search/common-rows.ts";
+import { MATCH } from "../../src/search/masks.ts";
 import { spellQuestion } from "../../src/search/question.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { vocabularyOf } from "../../src/search/vocabulary.ts";
@@ -168,6 +169,23 @@ describe("after many rows were added", () => {
     const { matching, isAll } = ofGrown("bravo -alpha");
     expect({ matching, isAll }).toEqual({ matching: 0, isAll: false });
   });
+});
+
+test("of a phrase that more records have than are read, the newest are found", () => {
+  const { sqlite: phrases, close } = openSearchFile(aDirectory());
+  const rows = "with recursive rows (row) as (select 1 union all select row + 1 from rows where row < 130000)";
+  const text = "case when row > 110000 or row % 2 = 0 then 'golf hotel' else 'hotel golf' end";
+  phrases
+    .transaction(() => {
+      phrases.run(`insert into texts (rowid, title, text, tags) ${rows} select row, '', ${text}, '' from rows`);
+      phrases.run(`insert into records (seq, id, stored_at, number, number_key) ${rows} select row, 'id' || row, 0, '', '' from rows`);
+      finishBuild(phrases);
+    })
+    .immediate();
+  const question = spellQuestion('"golf hotel"', vocabularyOf(phrases));
+  const { matching, isAll, kinds } = candidatesFor(phrases, question, { condition: undefined, most: 10 }, UNLIMITED);
+  expect({ matching, isAll, oldest: kinds.indexOf(MATCH) }).toEqual({ matching: 50_000, isAll: false, oldest: 50_002 });
+  close();
 });
 
 test("a question with more words than are told apart matches only what has all of them", () => {
