@@ -101,7 +101,8 @@ export function matchingRows(
   const rows: number[] = [];
   const last = lastRow(sqlite);
   const inSpan = spanCondition(sqlite, filter, now);
-  for (let [end, width] = [last, SPAN_MIN]; end > 0 && rows.length < most; end -= width, width = Math.min(2 * width, SPAN_ROWS)) {
+  for (const { end, width } of spansFrom(last)) {
+    if (rows.length >= most) break;
     if (end < last && budget.isSpent()) return { rows, isAll: false };
     const { sql, values } = inSpan(end, width);
     const statement = sqlite.query<unknown, CursorKey[]>(`select seq from records where ${sql} order by seq desc limit ?`);
@@ -110,8 +111,10 @@ export function matchingRows(
   return { rows, isAll: true };
 }
 
-/** The first span is short because the newest rows may be enough. */
-export const SPAN_MIN = 1 << 15;
+/** Spans of rows from the last one back to the first. They begin short, because the newest rows may be enough. */
+export function* spansFrom(last: number): Generator<{ end: number; width: number }> {
+  for (let [end, width] = [last, 1 << 15]; end > 0; end -= width, width = Math.min(2 * width, SPAN_ROWS)) yield { end, width };
+}
 
 /** Returns the condition of a filter for `width` rows up to an end. Its words are looked up only in these rows. */
 export function spanCondition(

@@ -5,10 +5,10 @@ import { withoutPhrases } from "../filter/question.ts";
 import { withCommas } from "../text/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { lookFor } from "./best-match.ts";
-import { type Budget, SPAN_ROWS } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
 import { lastRow } from "./common-rows.ts";
-import { matchingRows, SPAN_MIN, spanCondition } from "./find.ts";
+import { matchingRows, spanCondition, spansFrom } from "./find.ts";
 import { opportunitiesIn } from "./group-counts.ts";
 import { NONE } from "./masks.ts";
 import { spellQuestion } from "./question.ts";
@@ -74,11 +74,11 @@ export function filtersToDrop(
 
 /** For each way to read words, which rows have some of them: if nothing has a phrase, its words may stand anywhere. */
 function readingsOf(sqlite: Database, words: string, budget: Budget): Uint8Array[] {
-  const { kinds } = lookFor(sqlite, words, undefined, 0, budget).candidates;
+  const { candidates, understood } = lookFor(sqlite, words, undefined, 0, budget);
   const loose = withoutPhrases(words);
-  if (loose === words) return [kinds];
+  if (loose === words || understood.loosened !== null) return [candidates.kinds];
   const wanted = { condition: undefined, most: 0, isDemanding: false };
-  return [kinds, candidatesFor(sqlite, spellQuestion(loose, vocabularyOf(sqlite)), wanted, budget).kinds];
+  return [candidates.kinds, candidatesFor(sqlite, spellQuestion(loose, vocabularyOf(sqlite)), wanted, budget).kinds];
 }
 
 /**
@@ -97,8 +97,7 @@ function rowsWithoutOne(
   const conditions = names.map((name) => conditionOf({ [name]: filter[name] }, now));
   const columns = conditions.map(({ sql }, n) => `coalesce(${sql}, false) as meets_${n}`);
   const inSpan = spanCondition(sqlite, readings === undefined && filter.words !== undefined ? { words: filter.words } : {}, now);
-  const last = lastRow(sqlite);
-  for (let [end, width] = [last, SPAN_MIN]; end > 0; end -= width, width = Math.min(2 * width, SPAN_ROWS)) {
+  for (const { end, width } of spansFrom(lastRow(sqlite))) {
     const isFull = names.map((name) => readings === undefined && (found.get(name)?.length ?? 0) >= COUNTED_MAX);
     if (!isFull.includes(false)) break;
     if (budget.isSpent()) return undefined;
@@ -127,7 +126,7 @@ function rowsWithoutOne(
   return found;
 }
 
-/** A row that is looked up takes as long as so many that are read in order. */
+/** Looking up one row takes as long as reading this many in order. */
 const SPARSE = 6;
 
 /** The rows after `begin` and up to `end` that are of any kind. */
