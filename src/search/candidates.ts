@@ -203,7 +203,7 @@ function newestRows(sqlite: Database, part: Part, begin: number, end: number): n
   while (from > begin && rows.length < left) {
     const to = from;
     from = Math.max(begin, to - width);
-    rows = [...matchingRows(sqlite, query, from, to, orderOf(part)), ...rows];
+    rows = [...rowsWith(sqlite, query, from, to, orderOf(part)), ...rows];
     width = Math.max(STEP_ROWS, Math.ceil(((left - rows.length) * (end - from)) / rows.length));
   }
   return rows.slice(-left);
@@ -220,7 +220,7 @@ function orderOf({ commonStem }: Part): Order {
 }
 
 /** The rows of a query that are after `begin` and up to `end`, in ascending order. */
-function matchingRows(sqlite: Database, query: string, begin: number, end: number, read: Order): number[] {
+function rowsWith(sqlite: Database, query: string, begin: number, end: number, read: Order): number[] {
   const matching = sqlite.query<unknown, [string, number, number]>(
     `select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid ${read}`,
   );
@@ -232,7 +232,7 @@ function matchingRows(sqlite: Database, query: string, begin: number, end: numbe
 function readTitled(sqlite: Database, part: Part, begin: number, end: number): void {
   if (!isGroup(part.bit) || part.rows.length === 0) return;
   const among = new Set(part.rows);
-  part.titled = matchingRows(sqlite, part.inTitle, begin, end, orderOf(part)).filter((row) => among.has(row));
+  part.titled = rowsWith(sqlite, part.inTitle, begin, end, orderOf(part)).filter((row) => among.has(row));
 }
 
 /** Counts the rows that match or have some of the words, and collects the heaviest of them. */
@@ -360,7 +360,7 @@ function titledWith(phrase: readonly string[]): string {
 function partOf(sqlite: Database, query: string, stem: string | undefined, most = 0): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
   const areFew = !isCommon && most <= WORK_MAX.rows;
-  const rows = areFew ? matchingRows(sqlite, query, 0, Number.MAX_SAFE_INTEGER, "asc").slice(-WORK_MAX.rows) : [];
+  const rows = areFew ? rowsWith(sqlite, query, 0, Number.MAX_SAFE_INTEGER, "asc").slice(-WORK_MAX.rows) : [];
   return {
     ...NO_ROWS,
     rows,
