@@ -141,7 +141,10 @@ function commitNotice(directory: string): () => boolean {
   };
 }
 
-/** A text that changes with the catalog, which is not opened. Two commits within milliseconds may leave the same: read once more after it stayed the same. */
+/**
+ * A text that changes with the catalog, which is not opened. Two commits within milliseconds may leave the same text: read it once more after it
+ * stayed the same.
+ */
 function catalogMark(directory: string): string {
   const path = join(directory, fileNames.catalog);
   return [path, `${path}-wal`].map(fingerprintOf).join(" ");

@@ -40,7 +40,10 @@ export function nextStandardDueDate(opportunity: WholeOpportunity, now: EpochMs)
   return coming.find((at) => Date.parse(at) >= Math.max(now, opens) && Date.parse(at) <= expires) ?? null;
 }
 
-/** The standard due dates of a record whose closing date is its expiry. Undefined if an activity code is none of the table's, its codes have different dates, or the text has dates of its own. */
+/**
+ * The standard due dates of a record whose closing date is its expiry. Undefined if an activity code is none of the table's, its codes have
+ * different dates, or the text has dates of its own.
+ */
 export function standardDueDates({ program, title, summary, description, sidecar }: WholeOpportunity): readonly string[] | undefined {
   const isOfNih = sidecar.agency_codes.some((code) => code.startsWith("HHS-NIH"));
   if (!isOfNih || !NUMBER.test(program.solicitation_id ?? "") || sidecar.due_dates.length > 0) return undefined;

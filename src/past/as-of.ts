@@ -234,7 +234,7 @@ export async function earlierOf(
   };
   if ("importId" in undone) await sql.each(ofImport, { source, ...undone }, take);
   else await sql.each(ofPeriod, { source, ...undone }, take);
-  return (id, content) => (added.has(id) ? null : unapply(content, (changes.get(id) ?? []).reverse()));
+  return (id, content) => (added.has(id) ? null : unapply(content, (changes.get(id) ?? []).toReversed()));
 }
 
 /** The changes of a stored event that can be undone: those of fields that are compared. */

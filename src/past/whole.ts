@@ -40,7 +40,10 @@ export async function readShown(
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** The other records of the same opportunities at an instant, the canonical one first, by the id of each. `records` are as they were at that instant. */
+/**
+ * The other records of the same opportunities at an instant, the canonical one first, by the id of each. `records` are as they were at that
+ * instant.
+ */
 export async function readPastDuplicates(sql: Reading, records: readonly WholeOpportunity[], asOf: EpochMs) {
   const groups = await readGroups(sql, [...new Set(records.flatMap(namedBy))]);
   const candidatesOf = (record: WholeOpportunity) => [...new Set(namedBy(record).flatMap((each) => [each, ...(groups.get(each) ?? [])]))];

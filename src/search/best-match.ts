@@ -284,7 +284,10 @@ function idsOf(sqlite: Database, candidates: readonly Candidate[]): CandidateRow
   });
 }
 
-/** Records with a number that was asked for. `isWhole`: the question is only that number. `cutNumber`: the beginning of their numbers, as it was typed. */
+/**
+ * Records with a number that was asked for. `isWhole`: the question is only that number. `cutNumber`: the beginning of their numbers, as it was
+ * typed.
+ */
 type Numbered = { rows: (Ranked & { isPartial: boolean })[]; isWhole: boolean; cutNumber: string | null };
 
 async function findNumbered(

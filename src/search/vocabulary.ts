@@ -84,8 +84,8 @@ const RECORDS_MIN = 3;
 const LONG = 8;
 
 /**
- * The word that a mistyped one probably stands for; undefined if none is near. At distance 1 every possible spelling is looked up, some 500 of
- * them, so a wrong first letter is found too. At distance 2, for long words, the words with the same two first letters are compared.
+ * The word of the index that is nearest to a mistyped one; undefined if none is near. All spellings at distance 1, some 500, are looked up, so
+ * that a wrong first letter is found, too. At distance 2, a long word is compared with the words that begin with the same two letters.
  */
 export function nearestWord(sqlite: Database, word: string): string | undefined {
   const known = "select word from words where word in (select value from json_each(?)) and records >= ? order by records desc limit 1";

@@ -209,7 +209,10 @@ export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string)
   yield decode();
 }
 
-/** Most characters of an element, or of a file that is read as a whole: `pull` stores no longer one. Real ones have some hundred thousand. */
+/**
+ * The most characters of an element, or of a file that is read as a whole, and the most bytes of such a file that `pull` stores. Real ones have
+ * some hundred thousand.
+ */
 export const TEXT_MAX = 16 * 1024 ** 2;
 
 /** The pieces of a text as one. Throws if they are longer than any real file that is read as a whole. */
